@@ -1,0 +1,81 @@
+# Every target sets itself up: a fresh machine needs Python >= 3.11 and, for the lab, Go or a wheel of it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.stamp
+
+.PHONY: setup check test test-fast compiled soak exam life demo bench lock clean
+setup: $(STAMP)
+
+$(STAMP): requirements/dev.txt requirements/build.txt requirements/uv.txt pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements/dev.txt -r requirements/build.txt
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Two workers, each with a control plane of its own; the tests of a file stay together.
+test: check
+	$(BIN)/pytest -n 2 --dist loadfile
+
+test-fast: setup
+	$(BIN)/pytest -n 2 --dist loadfile -m "not lab"
+
+# The same sources with the storage of the model in machine code, in build/compiled; wants a C compiler.
+# Nothing needs it: `PYTHONPATH=build/compiled .venv/bin/suture ...` is then the faster of two equals.
+GRAPH    := suture/model/graph
+COMPILED := $(addprefix $(GRAPH)/,$(addsuffix .py,columns hashtable interned links names rows podclasses \
+	places selecting storage reading written writing sweep graph derived))
+compiled: setup
+	rm -rf build/compiled
+	mkdir -p build
+	cp -r src build/compiled
+	cd build/compiled && ../../$(BIN)/python -m mypyc --strict $(COMPILED)
+	rm -rf build/compiled/build
+	PYTHONPATH=build/compiled $(BIN)/pytest -m "not lab" tests/model tests/app/test_intake.py
+
+# An hour or more: random histories of the graph, then random writes to real control planes.
+SEEDS      ?= 25
+FIRST      ?= 1
+OPERATIONS ?= 10000
+soak: setup
+	$(BIN)/pytest --hypothesis-profile=soak -m "not lab" tests/model tests/wire
+	$(BIN)/python -m suture.lab.soak --first $(FIRST) --seeds $(SEEDS) --operations $(OPERATIONS)
+
+# Every scenario file, under Suture and under what one has without it; writes docs/exam.md. Only what
+# changed runs again. OFFLINE=1: on predicted controllers; SHARD=2/4: a part of it.
+SCENARIOS ?= scenarios
+SHARD     ?= 1/1
+EXAM_PAGE ?= $(if $(filter scenarios,$(SCENARIOS)),docs/exam.md,$(SCENARIOS)/exam.md)
+exam: setup
+	$(BIN)/python -m suture.lab.exam --scenarios $(SCENARIOS) --shard $(SHARD) --page $(EXAM_PAGE) $(if $(OFFLINE),--offline) $(EXAM)
+
+# Predictions beside what the real controllers then do; CASE=n makes one case of a seed again.
+CASES ?= 1000
+SEED  ?= 1
+differential: setup
+	$(BIN)/python -m suture.lab.differential --cases $(CASES) --seed $(SEED) $(if $(CASE),--case $(CASE))
+
+# Ordinary life of a control plane under Suture: whatever is refused was refused wrongly.
+MINUTES ?= 60
+life: setup
+	$(BIN)/python -m suture.lab.life --minutes $(MINUTES) --seed $(SEED)
+
+demo: setup
+	$(BIN)/suture demo
+
+bench: setup
+	$(BIN)/suture bench all --scale S
+
+lock:
+	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements/dev.txt
+	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements/runtime.txt
+
+clean:
+	rm -rf $(VENV) build/compiled .mypy_cache .ruff_cache .pytest_cache .hypothesis

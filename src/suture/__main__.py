@@ -1,0 +1,5 @@
+"""`python -m suture` is `suture`."""
+
+from suture.cli.main import main
+
+main()

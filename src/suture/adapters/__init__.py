@@ -1,0 +1,1 @@
+"""The rim: one outside thing each, strangers among themselves."""

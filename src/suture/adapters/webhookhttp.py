@@ -1,0 +1,440 @@
+"""HTTP/1.1 of the webhook: one connection, its limits, and every answer that is not a decision.
+
+Beside `webhook`, which owns sockets and lifetimes. An `asyncio.Protocol` on httptools rather than
+a framework because what matters here is below where frameworks begin: a head that grows, a body
+that is slow, lies about its length or is not wanted, a stranger who gets no answer at all.
+Knows nothing of reviews.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import httptools
+import msgspec
+import structlog
+
+from suture.adapters.webhooktls import Peer
+from suture.errors import InputError, UnavailableError
+from suture.wire.limits import check_depth
+
+MAX_BODY_BYTES = 12 << 20
+"""LIMIT: an API server takes bodies of 3 MiB. A review holds two of them, as JSON, where binary
+data is a third longer: 8 MiB, and half as much again for managed fields and envelope."""
+
+MAX_HEAD_BYTES = 16 << 10
+"""LIMIT: request line and headers. API servers send under 1 KiB; a trace context adds 0.5."""
+
+MAX_PIPELINED = 16
+"""LIMIT: requests that wait on one connection. API servers wait for each answer, so there is
+none; what is sent in one go after 17 is closed."""
+
+LINGER_S = 0.5
+"""LIMIT: how long what is still being sent is read and dropped after a refusal, which a sender
+that is cut off would not see."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What bounds connections in time and together; the defaults are for API servers."""
+
+    held_bytes: int = 256 << 20
+    """LIMIT: bodies of all connections, announced and not yet answered: 20 of the largest, or
+    16,000 ordinary ones of 16 KiB; half of a small pod's memory."""
+
+    connections: int = 1024
+    """LIMIT: 5 API servers with 200 writes in flight each; 100 KiB of TLS buffers apiece."""
+
+    handshake_s: float = 5.0
+    """LIMIT: TLS takes 2 round trips and 1 ms; who needs longer does not mean it."""
+
+    read_s: float = 0.5
+    """LIMIT: from a request's first byte to its last. 12 MiB take 0.1 s on 1 Gbit/s; what is
+    slower would have used up the deadline that its answer needs."""
+
+    idle_s: float = 120.0
+    """LIMIT: silence between requests. API servers leave after 90 s; leaving later than they do
+    means never to close a connection into which a review is just being written."""
+
+    handle_s: float = 35.0
+    """LIMIT: one decision. Kubernetes lets no webhook take longer than 30 s: nobody waits any
+    more. The deadline that decides is the handler's own, and far shorter."""
+
+
+log = structlog.get_logger(__name__)
+
+Handle = Callable[[str, bytes, Peer], Awaitable[bytes]]
+
+
+class _Request(NamedTuple):
+    path: str
+    body: bytes
+    keep_alive: bool
+
+
+class _Phase(Enum):
+    IDLE = auto()  # between requests, or before the first
+    HEAD = auto()
+    BODY = auto()
+    CLOSING = auto()  # refused or closed: what still comes is dropped
+
+
+_STATUS_LINES: Mapping[int, bytes] = {
+    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode()
+    + b"Content-Type: application/json\r\nContent-Length: "
+    for status in HTTPStatus
+    if not 300 <= status < 400  # an API server must never be sent elsewhere
+}
+_END, _END_AND_CLOSE = b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"
+
+
+class Site:
+    """What the connections of one server share."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        paths: frozenset[str],
+        secret: str | None,
+        admit: Callable[[asyncio.Transport], Peer | None],
+        limits: Limits,
+    ) -> None:
+        self.handle = handle
+        self.paths: Mapping[bytes, str] = {path.encode(): path for path in paths}
+        self.secret = None if secret is None else secret.encode()
+        self.admit = admit
+        self.limits = limits
+        self.draining = False
+        self.connections: dict[Connection, None] = {}  # oldest first
+        self.held_bytes = 0
+        self.answers: Counter[int] = Counter()
+        """How many answers of each HTTP status were written."""
+        self.strangers = 0
+        """How many connections were closed without an answer."""
+
+    def has_room(self) -> bool:
+        """Tell whether one more may come in, at the cost of a stranger when all is full."""
+        if len(self.connections) < self.limits.connections:
+            return True
+        # WHY: where a secret is the proof anyone can connect, and must not keep API servers out.
+        stranger = next((one for one in self.connections if not one.known), None)
+        if stranger is None:
+            return False
+        stranger.abort()
+        del self.connections[stranger]
+        return True
+
+    def sweep(self, now: float) -> None:
+        """Close what has been idle or undecided for too long."""
+        for connection in list(self.connections):
+            connection.sweep(now)
+
+
+class Connection(asyncio.Protocol):
+    """One connection: reads a request as a whole, asks for its answer, writes it in one go."""
+
+    def __init__(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
+        self._site = site
+        self._loop = loop
+        self._transport: Any = None  # asyncio.Transport, or uvloop's twin of it
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self._peer = Peer("")
+        self.known = site.secret is None
+        """Whether who asks has proved to be an API server, by certificate or by secret."""
+        self._phase = _Phase.IDLE
+        self._open = True  # may be written to
+        self._since = loop.time()
+        self._read_timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._waiting: deque[_Request] = deque()
+        self._blocked = False
+        # the request that is being read
+        self._url = b""
+        self._head_bytes = 0  # as the parser has counted it
+        self._unparsed_bytes = 0  # of chunks in which the head did not end
+        self._length: int | None = None
+        self._chunked = False
+        self._expects = False
+        self._path = ""
+        self._parts: list[bytes] = []
+        self._held = 0
+
+    # ------------------------------------------------------------- asyncio's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let in whom TLS has verified and the site admits; abort others."""
+        self._transport = transport
+        peer = self._site.admit(self._transport)
+        if peer is None or not self._site.has_room():
+            self._vanish()
+            return
+        self._peer = peer
+        self._site.connections[self] = None
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Forget the connection; a decision under way goes on, its journal line is wanted."""
+        self._site.connections.pop(self, None)
+        self._open = False
+        self._stop_reading_requests()
+        self._parser = None  # it refers to us: neither would go before a collection
+
+    def data_received(self, data: bytes) -> None:
+        """Feed the parser; whatever it cannot read is answered 400 and closed."""
+        if self._phase is _Phase.CLOSING:
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._refuse(400, "upgrade_refused", "this server speaks HTTP/1.1 only")
+        except httptools.HttpParserError as error:
+            words = str(error).strip().lower() or "unreadable"
+            self._refuse(400, "http_malformed", f"the request is not HTTP/1.1: {words}")
+        if self._phase is _Phase.HEAD:
+            # WHY here too: a single header that never ends does not reach `on_header`.
+            self._unparsed_bytes += len(data)
+            self._limit_head()
+        if self._phase in {_Phase.HEAD, _Phase.BODY} and self._read_timer is None:
+            self._read_timer = self._loop.call_later(
+                self._site.limits.read_s, self._read_too_slowly
+            )
+
+    def pause_writing(self) -> None:
+        """Stop reading from one who does not read our answers, and answering what was read."""
+        self._blocked = True
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Go on when the answers have left."""
+        self._blocked = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Answer the next that waits; read on when none does. Neither while answers pile up."""
+        if self._blocked or self._task is not None or self._phase is _Phase.CLOSING:
+            return
+        if self._waiting:
+            self._task = self._loop.create_task(self._answer(self._waiting.popleft()))
+        if not self._waiting and self._open:
+            self._transport.resume_reading()
+
+    # ---------------------------------------------------------- the parser's side
+
+    def on_message_begin(self) -> None:
+        """Start a request."""
+        if self._phase is _Phase.CLOSING:
+            return
+        self._phase = _Phase.HEAD
+        self._url = b""
+        self._head_bytes = self._unparsed_bytes = 0
+        self._length = None
+        self._chunked = self._expects = False
+        self._parts = []
+
+    def on_url(self, url: bytes) -> None:
+        """Collect the target, which may come in pieces."""
+        self._url += url
+        self._head_bytes += len(url)
+        self._limit_head()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note the few headers that matter."""
+        match name.lower():
+            case b"content-length":
+                self._length = int(value)  # digits only: the parser has seen to that
+            case b"transfer-encoding":
+                self._chunked = True
+            case b"expect":
+                self._expects = value.lower() == b"100-continue"
+        self._head_bytes += len(name) + len(value) + len(": \r\n")
+        self._limit_head()
+
+    def on_headers_complete(self) -> None:
+        """Decide by the head whether the body is wanted."""
+        if self._phase is _Phase.CLOSING:
+            return
+        path = self._url.split(b"?", 1)[0]  # API servers append `?timeout=10s`
+        if self._site.secret is not None:
+            _, given, rest = [*path.split(b"/", 2), b"", b""][:3]
+            if not hmac.compare_digest(given, self._site.secret):
+                self._vanish()
+                return
+            self.known = True
+            path = b"/" + rest
+        known_path = self._site.paths.get(path)
+        if known_path is None:
+            self._refuse(404, "path_unknown", "nothing is answered at this path")
+        elif self._parser.get_method() != b"POST":
+            self._refuse(405, "method_refused", "reviews are posted")
+        elif self._parser.should_upgrade():
+            self._refuse(400, "upgrade_refused", "this server speaks HTTP/1.1 only")
+        elif self._chunked:
+            self._refuse(411, "chunked_refused", "send a Content-Length, not chunks")
+        elif self._length is None:
+            self._refuse(411, "length_missing", "send a Content-Length")
+        elif self._length > MAX_BODY_BYTES:
+            self._refuse(413, "body_too_large", f"a body has at most {MAX_BODY_BYTES} bytes")
+        elif self._site.held_bytes + self._length > self._site.limits.held_bytes:
+            self._refuse(503, "overloaded", "too many bodies are waiting; come again")
+        else:
+            self._path = known_path
+            self._held += self._length
+            self._site.held_bytes += self._length
+            self._phase = _Phase.BODY
+            if self._expects:
+                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def on_body(self, part: bytes) -> None:
+        """Keep a piece of the body; never more in all than its head announced."""
+        if self._phase is _Phase.BODY:
+            self._parts.append(part)
+
+    def on_message_complete(self) -> None:
+        """Ask for the answer, or queue the request behind the one that is being answered."""
+        if self._phase is not _Phase.BODY:
+            return
+        self._phase = _Phase.IDLE
+        self._since = self._loop.time()
+        self._cancel_read_timer()
+        parts, self._parts = self._parts, []
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        request = _Request(self._path, body, self._parser.should_keep_alive())
+        if self._task is None and not self._blocked:
+            self._task = self._loop.create_task(self._answer(request))
+        elif len(self._waiting) < MAX_PIPELINED:
+            self._waiting.append(request)
+            self._transport.pause_reading()
+        else:
+            self._refuse(400, "pipeline_too_long", "wait for answers before asking on")
+
+    # ------------------------------------------------------------------- answers
+
+    async def _answer(self, request: _Request) -> None:
+        status, answer = await self._decide(request)
+        self._task = None
+        if not self._open:
+            self._release_body()
+            return
+        self._release_body(len(request.body))
+        # CLOSING: something after this request was refused; this is the last answer.
+        closing = self._phase is _Phase.CLOSING
+        closes = closing or not request.keep_alive or self._site.draining
+        self._write(status, answer, closes=closes)
+        self._since = self._loop.time()
+        if closes:
+            self._close()
+        else:
+            self._go_on()
+
+    async def _decide(self, request: _Request) -> tuple[int, bytes]:
+        try:
+            check_depth(request.body)
+            return 200, await self._site.handle(request.path, request.body, self._peer)
+        except InputError as error:
+            return 400, _problem(error.code, str(error))
+        except UnavailableError as error:
+            return 503, _problem(error.code, str(error))
+        except Exception:
+            # The handler has its own net for doubt; this one keeps the process from dying of what
+            # slips through, and says so.
+            log.exception("webhook handler failed", path=request.path)
+            return 500, _problem("defect", "the handler failed; see the server's log")
+
+    def _write(self, status: int, body: bytes, *, closes: bool) -> None:
+        self._site.answers[status] += 1
+        end = _END_AND_CLOSE if closes else _END
+        self._transport.write(b"".join((_STATUS_LINES[status], str(len(body)).encode(), end, body)))
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        """Answer what is wrong and close; to one who is not known yet, only close."""
+        if self._phase is _Phase.CLOSING:
+            return
+        if not self.known:
+            self._vanish()
+            return
+        self._stop_reading_requests()
+        if self._task is not None:
+            # WHY no answer: it would be taken for that of the request before. That one's closes.
+            return
+        self._write(status, _problem(code, message), closes=True)
+        self._open = False
+        # Not at once: what is unread in the socket would make the kernel drop our answer.
+        self._loop.call_later(LINGER_S, self._transport.close)
+
+    def _vanish(self) -> None:
+        """Close without an answer."""
+        self._site.strangers += 1
+        self._open = False
+        self._stop_reading_requests()
+        self._transport.abort()
+
+    def _close(self) -> None:
+        self._open = False
+        self._stop_reading_requests()
+        self._transport.close()
+
+    def _stop_reading_requests(self) -> None:
+        self._phase = _Phase.CLOSING
+        self._cancel_read_timer()
+        self._parts = []
+        self._waiting.clear()
+        if self._task is None:
+            self._release_body()
+
+    # -------------------------------------------------------------------- limits
+
+    def _limit_head(self) -> None:
+        if max(self._head_bytes, self._unparsed_bytes) > MAX_HEAD_BYTES:
+            self._refuse(431, "head_too_large", f"a head has at most {MAX_HEAD_BYTES} bytes")
+
+    def _read_too_slowly(self) -> None:
+        self._read_timer = None
+        limit_s = self._site.limits.read_s
+        self._refuse(408, "body_too_slow", f"a request is read for at most {limit_s} s")
+
+    def _cancel_read_timer(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
+
+    def _release_body(self, size_bytes: int | None = None) -> None:
+        released = self._held if size_bytes is None else min(size_bytes, self._held)
+        self._held -= released
+        self._site.held_bytes -= released
+
+    def sweep(self, now: float) -> None:
+        """Close when idle or undecided for too long."""
+        waited_s = now - self._since
+        limits = self._site.limits
+        if self._task is not None:
+            if waited_s > limits.handle_s:
+                log.error("webhook handler gave no answer", path=self._path, waited_s=waited_s)
+                self.abort()
+        elif self._phase is _Phase.IDLE and waited_s > (
+            limits.idle_s if self.known else limits.handshake_s
+        ):
+            self._close()
+
+    def close_if_quiet(self, now: float, quiet_s: float) -> None:
+        """Close a connection on which nothing has been asked for `quiet_s`; see `draining`."""
+        if self._phase is _Phase.IDLE and self._task is None and now - self._since >= quiet_s:
+            self._close()
+
+    def abort(self) -> None:
+        """Give up on the connection and on what is being decided for it."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self._open = False
+        self._stop_reading_requests()
+        self._transport.abort()
+
+
+def _problem(code: str, message: str) -> bytes:
+    return msgspec.json.encode({"error": code, "message": message})

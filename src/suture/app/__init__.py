@@ -1,0 +1,1 @@
+"""The order of steps: async, owns no rule."""

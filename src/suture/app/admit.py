@@ -1,0 +1,347 @@
+"""The straight line of an AdmissionReview: bytes in, bytes out.
+
+Between reading the graph and knowing the claims nothing is awaited. Before a refusal the objects
+that decide it are read live, since the operator's own watch may be ahead of ours. Whatever goes
+wrong on the way is doubt, answered as the operator's `whenDead` says, never a silent allow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from suture.app.dryrun import with_impact
+from suture.app.grants import Marks, MemoryMarks, UsedUpError
+from suture.app.ports import Journal
+from suture.app.signals import Signals
+from suture.errors import SutureError, UnavailableError
+from suture.impact.effects import Impact
+from suture.journal.entry import Entry, entry_of
+from suture.judge import Judgement, World, judge, note_refused
+from suture.model.actor import Actor, IdentityKind, WhenDead
+from suture.model.attribution import Cause
+from suture.model.clock import Now
+from suture.model.digest import digest_of
+from suture.model.names import PODS, SERVICES, ObjectKey, Resource
+from suture.model.request import Request
+from suture.policy.rules import Case
+from suture.verdict import ALLOWED, Answer, Reason, Verdict, enforced, erring, refusal_message
+from suture.wire.admission import decode_review, encode_review
+from suture.wire.trim import Trimmer
+
+log = structlog.get_logger(__name__)
+
+CONFIRM_S = 0.1
+"""LIMIT: the live reads before a refusal, all at once: a read takes about 3 ms, one retry 10."""
+
+MARK_S = 0.3
+"""LIMIT: to mark the use of a grant: one write of the API server, 10 ms, thirty times over; half of
+the shortest lane's deadline."""
+
+JOURNAL_S = 0.05
+"""LIMIT: a group commit takes 0.2 ms at the median; ten times the p99 of a busy disk is late."""
+
+
+PROBE_NAME = "suture-probe"
+PROBE_USER = "system:serviceaccount:default:suture-probe"
+PROBE_WORD = "suture answers"
+"""By these `suture status` finds out whether API servers reach us: a dry run of an object under
+this name is answered with these words, whoever asks. Nobody gains by it: nothing is decided."""
+
+
+class Lane(StrEnum):
+    """How the API server routed a request to us; the path says which."""
+
+    DESTRUCTIVE = "destructive"
+    HELD = "destructive-held"
+    OTHER = "other"
+    CONSEQUENCES = "consequences"
+    PEOPLE = "people"
+
+    @property
+    def destructive(self) -> bool:
+        """Whether requests of this lane are charged and, in doubt, may be held."""
+        return self in (Lane.DESTRUCTIVE, Lane.HELD)
+
+    @property
+    def deadline_s(self) -> float:
+        """LIMIT: 60 % of the lane's `timeoutSeconds` (2 s and 1 s), so that we answer ourselves."""
+        return 1.2 if self.destructive else 0.6
+
+
+class Model(Protocol):
+    """What admission needs of the mirror."""
+
+    def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
+        """Return those of `resources` whose state is older than the bound, or was never known."""
+
+    async def refresh(self, keys: Iterable[ObjectKey]) -> None:
+        """Read objects live into the graph. Errors: UnavailableError."""
+
+    def saw(self, request: Request) -> None:
+        """Take the old object of a review into the graph where it is newer than ours."""
+
+
+@dataclass(frozen=True)
+class Rim:
+    """What stands around the decision: the model's freshness, the journal, time and chance."""
+
+    model: Model
+    journal: Journal
+    signals: Signals
+    clock: Callable[[], Now]
+    decision_id: Callable[[Now], str]
+    trimmer: Trimmer
+    marks: Marks = field(default_factory=MemoryMarks)
+
+
+class Doubt(Exception):  # noqa: N818 it is not an error: it is what `whenDead` is there for
+    """The model cannot decide this request. Caught in one place only."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+async def admit(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes:
+    """Answer one AdmissionReview.
+
+    Errors: ReviewError for a body that is no review; the server answers it with 400.
+    """
+    now = rim.clock()
+    request = decode_review(body, rim.trimmer)
+    actor = world.operators.attribute(request.user)
+    decision = rim.decision_id(now)
+    if request.dry_run and request.key.name == PROBE_NAME:
+        return encode_review(request.uid, _probed(world, actor, lane), decision)
+    impact = Impact()
+    try:
+        async with asyncio.timeout(lane.deadline_s):
+            judgement = await _judged(request, actor, lane, decision, world=world, rim=rim)
+            verdict, impact = judgement.verdict, judgement.case.impact
+            await _journaled(judgement, lane, decision, world=world, rim=rim, now=now)
+    except Exception as error:  # noqa: BLE001 the one place where everything unforeseen is doubt
+        verdict = in_doubt(error, request, actor, lane, rim)
+        case = Case(request, actor, impact)
+        rim.journal.offer([entry_of(decision, case, verdict, now, lane=lane)])
+    rim.signals.decided(lane, verdict, (rim.clock().mono_ns - now.mono_ns) / 1e9)
+    if actor.kind is IdentityKind.BREAK_GLASS and not request.dry_run:
+        _alarm(request, decision, rim)
+    answer = addressed(verdict, decision)
+    if request.dry_run:
+        answer = with_impact(answer, impact)
+    return encode_review(request.uid, answer, decision)
+
+
+def _probed(world: World, actor: Actor, lane: Lane) -> Verdict:
+    """Say how this identity is treated; it is told nothing else, and nothing is decided."""
+    words = (
+        f"{PROBE_WORD}: operator {actor.operator}, stage {actor.stage}, lane {lane}, "
+        f"policies {world.policies.digest[:12]}, {len(world.graph)} objects"
+    )
+    return Verdict(answer=Answer.ALLOW, would=Answer.ALLOW, warnings=(words,))
+
+
+def _alarm(request: Request, decision: str, rim: Rim) -> None:
+    """Tell whoever is on call that somebody acts under the emergency group."""
+    rim.signals.broke_glass()
+    log.warning(
+        "break glass: written, whatever it does", user=request.user.username,
+        object=str(request.key), operation=request.operation, decision=decision,
+    )  # fmt: skip
+
+
+async def _judged(
+    request: Request, actor: Actor, lane: Lane, decision: str, *, world: World, rim: Rim
+) -> Judgement:
+    rim.model.saw(request)
+    if lane.destructive:
+        await _fresh_enough(request, rim)
+    judgement = judge(request, actor, world, rim.clock())
+    if judgement.verdict.denies and not actor.quarantined:
+        judgement = await confirmed(judgement, world, rim)
+    if judgement.unmarked and not request.dry_run:
+        judgement = await _marked(judgement, decision, world, rim)
+    if judgement.verdict.denies:
+        note_refused(judgement, world, rim.clock())
+    errors = erring(judgement.findings)
+    if lane.destructive and errors and not judgement.verdict.denies:
+        raise Doubt("doubt_policy", f"{errors[0].constraint} erred: {errors[0].message}")
+    return judgement
+
+
+async def _marked(judgement: Judgement, decision: str, world: World, rim: Rim) -> Judgement:
+    """Mark the use of the grants that a judgement rests on, then judge again.
+
+    WHY before the answer: a use that is not on the cluster is forgotten in a restart. Where it
+    cannot be marked nobody allowed anything.
+    """
+    case, request = judgement.case, judgement.case.request
+    digest = digest_of(request)
+    exempt = True
+    for grant in judgement.grants:
+        now = rim.clock()
+        if world.grants.is_open(grant.uid, digest, now):
+            continue
+        try:
+            async with asyncio.timeout(MARK_S):
+                used = await rim.marks.mark(grant, decision, now)
+            world.grants.note_used(grant, digest, used, now)
+        except UsedUpError:
+            world.grants.note_spent(grant)
+            exempt = False
+        except (SutureError, TimeoutError) as error:
+            log.warning("use of a grant not marked", grant=grant.name, error=str(error))
+            exempt = False
+    return judge(request, case.actor, world, rim.clock(), case.point, exempt=exempt)
+
+
+def _rests_on(request: Request) -> tuple[Resource, ...]:
+    """Return the types that every destructive decision reads."""
+    return (request.gvr.resource, PODS, SERVICES)
+
+
+async def _fresh_enough(request: Request, rim: Rim) -> None:
+    """Let a stale model cost a destructive request one live read; raise Doubt if that fails."""
+    stale = rim.model.stale(_rests_on(request))
+    if not stale:
+        return
+    try:
+        async with asyncio.timeout(CONFIRM_S):
+            await rim.model.refresh([request.key])
+    except (UnavailableError, TimeoutError) as error:
+        names = ", ".join(map(str, stale))
+        raise Doubt("doubt_stale", f"the model of {names} is stale, and a read failed") from error
+
+
+async def confirmed(judgement: Judgement, world: World, rim: Rim) -> Judgement:
+    """Read live what decides a refusal, and judge again.
+
+    A read that fails lets the refusal stand if every type that it rests on is fresh; else it is
+    doubt.
+    """
+    case = judgement.case
+    try:
+        async with asyncio.timeout(CONFIRM_S):
+            await rim.model.refresh(judgement.evidence)
+    except (UnavailableError, TimeoutError) as error:
+        resources = {key.resource for key in judgement.evidence} | set(_rests_on(case.request))
+        if rim.model.stale(resources):
+            raise Doubt("doubt_unconfirmed", "a refusal could not be confirmed") from error
+        return judgement
+    return judge(case.request, case.actor, world, rim.clock(), case.point)
+
+
+async def _journaled(
+    judgement: Judgement, lane: Lane, decision: str, *, world: World, rim: Rim, now: Now
+) -> None:
+    """Write down what was decided; wait for the disk only where something was charged.
+
+    WHY: an allow that was not written down cannot be undone, and its charge is lost in a restart.
+    What changes nothing is counted, not journaled.
+    """
+    if not notable(judgement, lane):
+        return
+    entry = _entry(judgement, lane, decision, rim, now)
+    request = judgement.case.request
+    if lane is Lane.CONSEQUENCES:
+        entry = _tied(entry, world.attribution.cause_of(request))
+    elif judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
+        world.attribution.admitted(request, decision, judgement.case.actor.operator)
+    charged = bool(judgement.claims or judgement.grants) and not judgement.verdict.denies
+    if not (lane.destructive and charged and not entry.asked.dry_run):
+        rim.journal.offer([entry])
+        return
+    try:
+        await rim.journal.append([entry], deadline_s=JOURNAL_S)
+    except UnavailableError as error:
+        raise Doubt("doubt_journal", f"the journal is late: {error}") from error
+
+
+def _tied(entry: Entry, cause: Cause | None) -> Entry:
+    """Return a consequence's line with the decision that it follows from, where one is known."""
+    if cause is None:
+        return entry
+    return msgspec.structs.replace(entry, cause=cause.decision, cause_operator=cause.operator)
+
+
+def notable(judgement: Judgement, lane: Lane) -> bool:
+    """Whether a decision gets a line of its own."""
+    return (
+        lane.destructive
+        or lane is Lane.CONSEQUENCES
+        or judgement.verdict is not ALLOWED
+        or judgement.case.actor.kind is IdentityKind.BREAK_GLASS
+        or bool(judgement.case.impact.effects)
+    )
+
+
+def _entry(judgement: Judgement, lane: Lane, decision: str, rim: Rim, now: Now) -> Entry:
+    verdict = judgement.verdict
+    return entry_of(
+        decision,
+        judgement.case,
+        verdict,
+        now,
+        lane=lane,
+        findings=judgement.findings,
+        claims=judgement.claims,
+        receipt=judgement.receipt,
+        evidence=judgement.evidence,
+        latency_us=(rim.clock().mono_ns - now.mono_ns) // 1000,
+        keep_body=not verdict.denies and bool(judgement.case.impact.effects),
+        message=addressed(verdict, decision).message,
+        grants=tuple(grant.name for grant in judgement.grants),
+    )
+
+
+def in_doubt(error: Exception, request: Request, actor: Actor, lane: Lane, rim: Rim) -> Verdict:
+    """Answer a request that could not be judged: held where its operator says so, else passed."""
+    match error:
+        case Doubt():
+            code = error.code
+        case TimeoutError():
+            code = "doubt_deadline"
+        case _:
+            code = "doubt_defect"
+    log.error(
+        "request in doubt", code=code, lane=lane, user=request.user.username,
+        object=str(request.key), operation=request.operation, exc_info=error,
+    )  # fmt: skip
+    rim.signals.doubted(lane, code)
+    why = str(error) or type(error).__name__
+    holds = lane.destructive and enforced(actor) and actor.when_dead is WhenDead.HOLD
+    if not holds:
+        reason = Reason(code, "suture", why)
+        return Verdict(answer=Answer.ALLOW, would=Answer.ALLOW, reasons=(reason,))
+    reason = Reason(code, "suture", f"held: {why}, and this operator's whenDead is hold")
+    return Verdict(
+        answer=Answer.DENY,
+        would=Answer.DENY,
+        reasons=(reason,),
+        message=reason.message,
+        status=429,
+        retry_after_s=5,
+    )
+
+
+def addressed(verdict: Verdict, decision: str) -> Verdict:
+    """Return a verdict in its caller's words: reason, numbers, policy, decision, what to do."""
+    if verdict is ALLOWED or not verdict.reasons:
+        return verdict
+    advice = verdict.advice.replace("DECISION", decision) or f"run: suture explain {decision}"
+    prefix = "would be refused: " if verdict.would is Answer.DENY else ""
+    warnings = [
+        refusal_message(reason, decision, advice, prefix=prefix) for reason in verdict.reasons
+    ]
+    return msgspec.structs.replace(
+        verdict,
+        message=refusal_message(verdict.reasons[0], decision, advice) if verdict.message else "",
+        warnings=(*(warnings if verdict.warnings else ()), *verdict.hints),
+    )

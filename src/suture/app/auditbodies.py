@@ -1,0 +1,287 @@
+"""Objects out of recorded bodies: whole ones, patches applied to what is known, and mere names.
+
+Beside `auditreplay`, which knows what a write means; here is only what its bodies hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from suture.app.rules import Rules
+from suture.app.watches import Watches
+from suture.app.whatif import kept
+from suture.model.graph import Graph
+from suture.model.kindnames import kind_of
+from suture.model.names import PODS, SECRETS, Gvk, ObjectKey, Propagation
+from suture.model.objects import ClusterObject, NodeFacts, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.request import DeleteOptions
+from suture.model.selectors import Operator, Selector
+from suture.wire.audit import Write
+from suture.wire.patches import strategic
+from suture.wire.trim import UNREADABLE, TrimError, Trimmer
+
+PLACEHOLDER = "by-name:"
+"""What the uid begins with of an object of which the log tells no more than its name."""
+
+_any = msgspec.json.Decoder()
+
+
+class _Head(msgspec.Struct, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+
+
+class _Options(msgspec.Struct, rename="camel", gc=False):
+    propagation_policy: str | None = None
+    grace_period_seconds: int | None = None
+
+
+class _Size(msgspec.Struct, gc=False):
+    replicas: int | None = None
+
+
+class _Sized(msgspec.Struct, gc=False):
+    spec: _Size | None = None
+
+
+class _Target(msgspec.Struct, gc=False):
+    name: str = ""
+
+
+class _Binding(msgspec.Struct, gc=False):
+    target: _Target | None = None
+
+
+class _Items(msgspec.Struct, gc=False):
+    items: list[msgspec.Raw] | None = None
+
+
+class Bodies:
+    """Reads the bodies of one log's writes."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        # WHY keys: the audit policy of most clusters leaves Secrets at Metadata; where not, only
+        # the names of their entries are read.
+        self._trimmer = Trimmer(secret_keys=True)
+        Rules(self._trimmer, Watches(), graph).load(graph)
+        self._kinds = {resource: kind for (_, kind), resource in graph.kinds.items()}
+        self._number = 0
+
+    def gvk(self, write: Write) -> Gvk:
+        """Return the kind of what a write is about."""
+        resource = write.gvr.resource
+        kind = self._kinds.get(resource) or kind_of(resource, self._graph.kinds)
+        return Gvk(write.gvr.group, write.gvr.version, kind)
+
+    def after(self, write: Write, old: ClusterObject | None = None) -> ClusterObject | None:
+        """Return an object after a create, an update or a patch; None where the log tells nothing.
+
+        A patch alone is applied to what the model knows of the object.
+        """
+        if write.response and write.subresource in ("", "status"):
+            found = self._read(write.response, write)
+            if found is not None:
+                return found
+        if not write.request or write.subresource:
+            return None
+        if write.verb in ("create", "update"):
+            return self._lived(self._read(write.request, write), write, old)
+        return None if old is None else self._patched(write, old)
+
+    def deleted(self, write: Write) -> ClusterObject | None:
+        """Return the object that a delete took, where its answer shows it."""
+        return self._read(write.response, write) if write.response else None
+
+    def items(self, write: Write) -> Iterator[ClusterObject]:
+        """Yield the objects of a collection's answer."""
+        if not write.response:
+            return
+        try:
+            found = msgspec.json.decode(write.response, type=_Items)
+        except UNREADABLE:
+            return
+        for item in found.items or ():
+            thing = self._trim(item, write)
+            if thing is not None:
+                yield thing
+
+    def named(self, key: ObjectKey) -> ClusterObject:
+        """Return an object of which only the name is known: its edges are unknown."""
+        self._number += 1
+        kind = self._kinds.get(key.resource) or kind_of(key.resource, self._graph.kinds)
+        return ClusterObject(key, f"{PLACEHOLDER}{self._number}", Gvk(key.resource.group, "", kind))
+
+    def options(self, write: Write) -> DeleteOptions:
+        """Return what a delete said of its manner."""
+        found = _decoded(write.request, _Options)
+        if found is None or not found.propagation_policy:
+            return DeleteOptions()
+        try:
+            return DeleteOptions(Propagation(found.propagation_policy), found.grace_period_seconds)
+        except ValueError:
+            return DeleteOptions()
+
+    def keeps(self, write: Write) -> bool:
+        """Whether a deleted pod stays for its grace; the kubelet's own delete ends it at once."""
+        if write.gvr.resource != PODS:
+            return False
+        found = _decoded(write.request, _Options)
+        forced = found is not None and found.grace_period_seconds == 0
+        return not forced and not write.user.username.startswith("system:node:")
+
+    def size(self, write: Write) -> int | None:
+        """Return the size that a scale asks for."""
+        for body in (write.response, write.request):
+            found = _decoded(body, _Sized)
+            if found is not None and found.spec is not None:
+                # Go leaves zero out.
+                return found.spec.replicas or 0
+        return None
+
+    def sized(self, key: ObjectKey, size: int) -> ClusterObject | None:
+        """Return an object with another size."""
+        row = self._graph.row(key)
+        if row is None:
+            return None
+        thing = self._graph.at(row)
+        if not isinstance(thing.facts, WorkloadFacts):
+            return None
+        facts = msgspec.structs.replace(thing.facts, replicas=size)
+        return msgspec.structs.replace(thing, facts=facts)
+
+    def bound(self, write: Write, key: ObjectKey) -> ClusterObject | None:
+        """Return a pod on the node that its binding names."""
+        row = self._graph.row(key)
+        found = _decoded(write.request, _Binding)
+        if row is None or found is None or found.target is None:
+            return None
+        thing = self._graph.at(row)
+        if not isinstance(thing.facts, PodFacts):
+            return None
+        facts = msgspec.structs.replace(thing.facts, node=found.target.name)
+        return msgspec.structs.replace(thing, facts=facts)
+
+    # ---- reading
+
+    def _read(self, body: bytes, write: Write) -> ClusterObject | None:
+        """Read a whole object of the write's kind; None for a Status, or what is cut short."""
+        head = _decoded(body, _Head)
+        if head is None or head.kind in ("Status", "Scale", "Eviction", "DeleteOptions", "Table"):
+            return None
+        return self._trim(body, write)
+
+    def _trim(self, body: bytes | msgspec.Raw, write: Write) -> ClusterObject | None:
+        resource = write.gvr.resource
+        try:
+            thing = self._trimmer.trim(body, resource, self.gvk(write), full=resource != SECRETS)
+        except TrimError:
+            return None
+        key = ObjectKey(
+            resource, thing.key.namespace or write.namespace, thing.key.name or write.name
+        )
+        return msgspec.structs.replace(thing, key=key)
+
+    def _lived(
+        self, thing: ClusterObject | None, write: Write, old: ClusterObject | None
+    ) -> ClusterObject | None:
+        """Return what a request wrote with the life that the server gave it."""
+        if thing is None or thing.uid:
+            return thing
+        uid = old.uid if old is not None else write.uid or self.named(thing.key).uid
+        return msgspec.structs.replace(thing, uid=uid)
+
+    def _patched(self, write: Write, old: ClusterObject) -> ClusterObject | None:
+        """Return an object with a merge, strategic or apply patch; JSON patches tell no whole."""
+        try:
+            patch = _any.decode(write.request)
+        except UNREADABLE:
+            return None
+        if not isinstance(patch, dict):
+            return None
+        body = strategic(_sketch(old), patch)
+        body.setdefault("metadata", {})
+        new = self._trim(msgspec.json.encode(body), write)
+        if new is None:
+            return None
+        return _with_known(kept(old, new, patch), old, patch)
+
+
+def _decoded(body: bytes, kind: type[msgspec.Struct]) -> Any:
+    if not body:
+        return None
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except UNREADABLE:
+        return None
+
+
+def _sketch(thing: ClusterObject) -> dict[str, Any]:
+    """Return the body of an object as far as the model knows it, for a patch to be laid on."""
+    spec: dict[str, Any] = {}
+    match thing.facts:
+        case WorkloadFacts(replicas=replicas, selector=selector):
+            if replicas is not None:
+                spec["replicas"] = replicas
+            if selector is not None:
+                spec["selector"] = {"matchLabels": _pairs(selector)}
+        case ServiceFacts(selector=selector, type=kind):
+            spec["type"] = kind
+            if selector is not None:
+                spec["selector"] = _pairs(selector)
+        case NodeFacts(unschedulable=unschedulable):
+            spec["unschedulable"] = unschedulable
+        case _:
+            pass
+    metadata: dict[str, Any] = {
+        "name": thing.key.name,
+        "namespace": thing.key.namespace,
+        "uid": thing.uid,
+        "labels": dict(thing.labels),
+        "finalizers": list(thing.finalizers),
+        "ownerReferences": [
+            {
+                "apiVersion": f"{one.gvk.group}/{one.gvk.version}".lstrip("/"),
+                "kind": one.gvk.kind, "name": one.name, "uid": one.uid,
+                "controller": one.controller,
+            }
+            for one in thing.owners
+        ],
+    }  # fmt: skip
+    return {"metadata": metadata, "spec": spec}
+
+
+def _pairs(selector: Selector) -> dict[str, str]:
+    return {
+        one.key: one.values[0]
+        for one in selector.requirements
+        if one.operator is Operator.IN and len(one.values) == 1
+    }
+
+
+def _with_known(new: ClusterObject, old: ClusterObject, patch: Mapping[str, Any]) -> ClusterObject:
+    """Return a patched object with what no sketch holds and the patch does not touch."""
+    spec = patch.get("spec")
+    touched = spec if isinstance(spec, Mapping) else {}
+    meta = patch.get("metadata")
+    said = meta if isinstance(meta, Mapping) else {}
+    facts = new.facts
+    match facts, old.facts:
+        case WorkloadFacts(), WorkloadFacts() as before if "template" not in touched:
+            facts = msgspec.structs.replace(facts, template_hash=before.template_hash)
+        case ((WorkloadFacts() | ServiceFacts() | NodeFacts()), _):
+            pass
+        case _:
+            # WHY as it was: of other kinds no sketch is made, and half a body tells wrong facts.
+            facts = old.facts
+    return msgspec.structs.replace(
+        new,
+        deleted=old.deleted,
+        facts=facts,
+        finalizers=new.finalizers if "finalizers" in said else old.finalizers,
+        owners=new.owners if "ownerReferences" in said else old.owners,
+        needs=new.needs if "template" in touched else old.needs,
+    )

@@ -1,0 +1,30 @@
+"""Who is told of changes: the one face that whatever follows the model turns to it.
+
+Speaks of lives, not of states: the state before is not handed on, since reading it back from the
+graph would cost more than most changes do.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from suture.model.objects import ClusterObject
+
+
+class Observer(Protocol):
+    """Told of each change, after it is in the graph. Must return at once, and never waits.
+
+    Of an object that was deleted and created anew unseen: `ended` of the one, `began` of the other.
+    """
+
+    def began(self, thing: ClusterObject) -> None:
+        """Note that an object is newly there; it may be terminating already."""
+        ...
+
+    def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
+        """Note that the same life is now like this; `terminates`: its delete was accepted."""
+        ...
+
+    def ended(self, thing: ClusterObject) -> None:
+        """Note that a life is over; this was its last state."""
+        ...

@@ -1,0 +1,64 @@
+"""Confirms or takes back what was promised, by what was then observed.
+
+Admitted is not persisted: another webhook may refuse, the write may conflict. So what admission
+reserved is settled here once the watch shows the effect, and refunded when it is past the horizon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from suture.app.signals import Signals
+from suture.impact.explained import ALWAYS_COUNTED
+from suture.judge import World
+from suture.model.clock import Now
+from suture.model.objects import ClusterObject, WorkloadFacts
+
+
+class Settler:
+    """An observer of the model: gone, going, resized, or newly there; told the time by wiring."""
+
+    def __init__(self, world: World, signals: Signals, clock: Callable[[], Now]) -> None:
+        self._world = world
+        self._signals = signals
+        self._clock = clock
+
+    def began(self, thing: ClusterObject) -> None:
+        """Give back what an operator lost and then made again itself."""
+        creation = self._world.history.creation(thing.uid)
+        if creation is not None:
+            operator, now = creation.operator, self._clock()
+            if self._world.ledger.recreated(operator, thing.key, now):
+                self._signals.settled("recreated")
+        self.changed(thing, terminates=thing.terminating)
+
+    def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
+        """Settle what was reserved for its removal, or for its size."""
+        if terminates:
+            self._settle_removal(thing.uid)
+        if isinstance(thing.facts, WorkloadFacts) and thing.facts.replicas is not None:
+            for intent in self._world.overlay.seen_size(thing.uid, thing.facts.replicas):
+                self._world.ledger.settle(intent, self._clock())
+
+    def ended(self, thing: ClusterObject) -> None:
+        """Remember that it was there, and settle what was reserved for its removal."""
+        now = self._clock()
+        self._settle_removal(thing.uid)
+        self._world.history.note_removed(thing.uid, thing.key, now, owners=thing.owners)
+
+    def _settle_removal(self, uid: str) -> None:
+        for intent in self._world.overlay.seen(uid):
+            self._world.history.note_remover(uid, intent.identity)
+            if self._world.ledger.settle(intent, self._clock()):
+                self._signals.settled("settled")
+
+    def tick(self, now: Now) -> None:
+        """Refund what did not happen within the horizon, and note how many objects there are."""
+        for intent in self._world.overlay.due(now):
+            self._world.overlay.expire(intent)
+        for intent in self._world.ledger.due(now):
+            if self._world.ledger.refund(intent, now):
+                self._signals.settled("refunded")
+        view = self._world.view
+        for resource in ALWAYS_COUNTED:
+            self._world.ledger.observe_population(str(resource), view.count(resource), now)

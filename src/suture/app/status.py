@@ -1,0 +1,222 @@
+"""What holds on this cluster, each guarantee with the probe that proves it.
+
+A guarantee that was not tried is a hope: everything here is asked of the real API server, by dry
+runs and access reviews that change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Protocol, Self
+
+import msgspec
+
+from suture.app.admit import PROBE_NAME, PROBE_USER, PROBE_WORD
+from suture.errors import ForbiddenError, NotFoundError
+from suture.install.guards import NAMESPACE_POLICY, REGISTRATION_POLICY
+from suture.install.profiles import PROFILES_PATH
+from suture.install.registration import NAME as REGISTRATION
+from suture.install.settings import QUARANTINE
+
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+_ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+
+class Holds(StrEnum):
+    """How a probe came out."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+class Guarantee(msgspec.Struct, frozen=True, kw_only=True):
+    """One promise, whether it holds here, how that was found out, and what to do if it does not."""
+
+    name: str
+    holds: Holds
+    probe: str
+    advice: str = ""
+
+
+class OperatorLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An operator as its profile says."""
+
+    name: str
+    stage: str
+    when_dead: str
+    identities: tuple[str, ...] = ()
+    quarantined: str = ""
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of Suture on one cluster."""
+
+    guarantees: tuple[Guarantee, ...]
+    operators: tuple[OperatorLine, ...]
+    quarantined: Mapping[str, str] = {}
+
+    @property
+    def sound(self) -> bool:
+        """Whether what every cluster can have is there: registration, answers, guards."""
+        needed = {"registration", "answers", "itself", "quarantine"}
+        return all(one.holds is Holds.YES for one in self.guarantees if one.name in needed)
+
+
+class Client(Protocol):
+    """What the probes need of an API server."""
+
+    async def get(self, path: str) -> dict[str, Any]:
+        """Read an object. Errors: SutureError."""
+
+    async def create(self, path: str, body: dict[str, Any], *, dry_run: bool = False) -> Any:
+        """Create an object. Errors: SutureError."""
+
+    def impersonating(self, user: str, groups: Sequence[str] = ()) -> Self:
+        """Return the same client as another identity."""
+
+    def hearing(self, on_warning: Any) -> Self:
+        """Return the same client, telling of warnings."""
+
+
+async def status(client: Client, namespace: str) -> Status:
+    """Probe every guarantee. Errors: UnavailableError when the cluster cannot be reached."""
+    quarantined = await _quarantined(client, namespace)
+    guarantees = (
+        await _registration(client),
+        await _answers(client),
+        await _policy(client, "itself", NAMESPACE_POLICY, "changes of Suture's own namespace"),
+        await _policy(client, "itself-registration", REGISTRATION_POLICY, "changes of its hooks"),
+        await _policy(client, "quarantine", QUARANTINE, "writes of the quarantined"),
+        await _authorizer(client),
+        await _controllers(client),
+    )
+    return Status(
+        guarantees=guarantees,
+        operators=await _operators(client, quarantined),
+        quarantined=quarantined,
+    )
+
+
+async def _registration(client: Client) -> Guarantee:
+    probe = f"read ValidatingWebhookConfiguration {REGISTRATION}"
+    path = f"{_ADMISSION}/validatingwebhookconfigurations/{REGISTRATION}"
+    try:
+        hooks = (await client.get(path)).get("webhooks", [])
+    except NotFoundError:
+        return Guarantee(
+            name="registration", holds=Holds.NO, probe=probe,
+            advice="run `suture install --apply`",
+        )  # fmt: skip
+    return Guarantee(name="registration", holds=Holds.YES, probe=f"{probe}: {len(hooks)} lanes")
+
+
+async def _answers(client: Client) -> Guarantee:
+    """Ask for a dry run that Suture answers with a word of its own."""
+    heard: list[str] = []
+    probe = f"dry-run create of a ConfigMap as {PROBE_USER}"
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": PROBE_NAME}}
+    asking = client.impersonating(PROBE_USER, ("system:masters",)).hearing(heard.append)
+    try:
+        await asking.create("/api/v1/namespaces/default/configmaps", body, dry_run=True)
+    except ForbiddenError as error:
+        return Guarantee(
+            name="answers", holds=Holds.UNKNOWN, probe=probe,
+            advice=f"impersonation was refused: {error}",
+        )  # fmt: skip
+    if any(PROBE_WORD in warning for warning in heard):
+        return Guarantee(name="answers", holds=Holds.YES, probe=probe)
+    return Guarantee(
+        name="answers", holds=Holds.NO, probe=probe,
+        advice="the API server was not answered: is `suture serve` ready, is its Service reached?",
+    )  # fmt: skip
+
+
+async def _policy(client: Client, name: str, policy: str, what: str) -> Guarantee:
+    """Read an in-process policy and its binding, and what the API server says of its types."""
+    probe = f"read ValidatingAdmissionPolicy {policy} and its binding ({what})"
+    try:
+        found = await client.get(f"{_ADMISSION}/validatingadmissionpolicies/{policy}")
+        await client.get(f"{_ADMISSION}/validatingadmissionpolicybindings/{policy}")
+    except NotFoundError:
+        return Guarantee(
+            name=name, holds=Holds.NO, probe=probe, advice="run `suture install --apply`"
+        )
+    warnings = found.get("status", {}).get("typeChecking", {}).get("expressionWarnings", [])
+    if warnings:
+        return Guarantee(
+            name=name, holds=Holds.UNKNOWN, probe=probe,
+            advice=f"the API server warns: {warnings[0].get('warning', '')[:160]}",
+        )  # fmt: skip
+    return Guarantee(name=name, holds=Holds.YES, probe=probe)
+
+
+async def _authorizer(client: Client) -> Guarantee:
+    """Ask a question that RBAC has no answer to and Suture's authorizer always refuses."""
+    probe = f"access review of {PROBE_USER} for the verb {PROBE_NAME}"
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {
+            "user": PROBE_USER,
+            "resourceAttributes": {"verb": "deletecollection", "resource": PROBE_NAME,
+                                   "namespace": "default"},
+        },
+    }  # fmt: skip
+    answer = await client.create(_ACCESS, body)
+    if PROBE_WORD in answer.get("status", {}).get("reason", ""):
+        return Guarantee(name="authorizer", holds=Holds.YES, probe=probe)
+    return Guarantee(
+        name="authorizer", holds=Holds.NO, probe=probe,
+        advice=(
+            "collections are stopped at their first foreign object instead of before it; "
+            "see `suture install --authorizer` (self-managed control planes, from 1.32)"
+        ),
+    )  # fmt: skip
+
+
+async def _controllers(client: Client) -> Guarantee:
+    """Tell whether controllers have identities of their own."""
+    account = "generic-garbage-collector"
+    probe = f"read ServiceAccount kube-system/{account}"
+    try:
+        await client.get(f"/api/v1/namespaces/kube-system/serviceaccounts/{account}")
+    except NotFoundError:
+        return Guarantee(
+            name="controllers", holds=Holds.NO, probe=probe,
+            advice="start kube-controller-manager with --use-service-account-credentials",
+        )  # fmt: skip
+    return Guarantee(name="controllers", holds=Holds.YES, probe=probe)
+
+
+async def _quarantined(client: Client, namespace: str) -> dict[str, str]:
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{QUARANTINE}"
+    try:
+        data = (await client.get(path)).get("data") or {}
+    except NotFoundError:
+        return {}
+    entries = (value.partition("\n") for value in data.values())
+    return {who.strip(): why.strip() for who, _, why in entries}
+
+
+async def _operators(client: Client, quarantined: Mapping[str, str]) -> tuple[OperatorLine, ...]:
+    try:
+        items = (await client.get(PROFILES_PATH)).get("items", [])
+    except NotFoundError:
+        return ()
+    lines = []
+    for item in items:
+        spec = item.get("spec", {})
+        users, groups = spec.get("users", []), spec.get("groups", [])
+        names = (*(f"user {one}" for one in users), *(f"group {one}" for one in groups))
+        lines.append(
+            OperatorLine(
+                name=item["metadata"]["name"],
+                stage=spec.get("stage", "observe"),
+                when_dead=spec.get("whenDead", "pass"),
+                identities=("everyone else",) if spec.get("default") else names,
+                quarantined=next((quarantined[one] for one in names if one in quarantined), ""),
+            )
+        )
+    return tuple(lines)

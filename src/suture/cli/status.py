@@ -1,0 +1,74 @@
+"""`suture status`: what holds on this cluster, and what it cannot have."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from suture.app.status import Holds, Status
+
+COLOURS = {Holds.YES: "green", Holds.NO: "red", Holds.UNKNOWN: "yellow"}
+
+
+def status(
+    *,
+    kubeconfig: Path | None = None,
+    context: str | None = None,
+    namespace: str = "suture-system",
+    output: Literal["table", "json"] = "table",
+) -> int:
+    """Show what Suture guarantees on this cluster, each with the probe that proves it.
+
+    Probes are dry runs and access reviews: nothing is changed.
+    Exit status: 0 all that every cluster can have is there, 1 something is not, 2 bad input,
+    3 the cluster cannot be reached.
+
+    Parameters
+    ----------
+    kubeconfig, context:
+        Which cluster, as kubectl would choose it.
+    namespace:
+        Suture's own namespace.
+    output:
+        `table` for people, `json` for programs.
+    """
+    found = asyncio.run(_ask(kubeconfig, context, namespace))
+    if output == "json":
+        print(msgspec.json.encode(found).decode())
+    else:
+        show(found, Console())
+    return 0 if found.sound else 1
+
+
+async def _ask(kubeconfig: Path | None, context: str | None, namespace: str) -> Status:
+    from suture.adapters.kube import KubeClient
+    from suture.app.status import status as probe
+
+    async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
+        return await probe(client, namespace)
+
+
+def show(found: Status, console: Console) -> None:
+    """Print a status for people."""
+    table = Table("guarantee", "holds", "found out by", box=None, pad_edge=False)
+    for one in found.guarantees:
+        words = one.probe if not one.advice else f"{one.probe}\n[dim]→ {one.advice}[/]"
+        table.add_row(one.name, f"[{COLOURS[one.holds]}]{one.holds.value}[/]", words)
+    console.print(table)
+    console.print()
+    if not found.operators:
+        console.print("no operator has a profile: everyone is observed")
+        console.print("[dim]→ suture operators set NAME --stage warn --user IDENTITY[/]")
+    else:
+        operators = Table("operator", "stage", "whenDead", "identities", box=None, pad_edge=False)
+        for line in found.operators:
+            stage = f"[red]quarantined[/]: {line.quarantined}" if line.quarantined else line.stage
+            operators.add_row(line.name, stage, line.when_dead, ", ".join(line.identities))
+        console.print(operators)
+    for who, why in found.quarantined.items():
+        console.print(f"[red]quarantined[/]  {who}: {why}")

@@ -1,0 +1,226 @@
+"""Webhooks, APIServices and conversions that would lose the last backend that they have.
+
+The second wave of many outages: the Service behind a fail-closed webhook goes, and from then on
+the API calls that it matches fail, among them the creation of the very pods that would serve it.
+Source: admissionregistration/v1 rules and selectors; the API server's dispatcher (a call that
+cannot be made fails the request under `Fail`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from suture.impact.effects import (
+    AdmissionPathBroken,
+    Confidence,
+    EndpointsLost,
+    ServiceEmptied,
+)
+from suture.impact.scene import Scene
+from suture.impact.serving import ServingEffect
+from suture.model.graph import GraphView
+from suture.model.matchsets import Call, Match, matches
+from suture.model.names import NAMESPACES, PODS
+from suture.model.objects import (
+    ApiServiceFacts,
+    ClusterObject,
+    CrdFacts,
+    ServiceFacts,
+    ServiceRef,
+    Webhook,
+    WebhookFacts,
+    WebhookRule,
+)
+from suture.model.selectors import Operator
+
+NAMESPACES_ASKED = 1024
+"""LIMIT: namespaces of which it is told whether pods can still be created there: 10 us each; a
+cluster of more is told that it is many."""
+
+
+class Broken(msgspec.Struct, frozen=True, gc=False):
+    """A path that loses its backend, with the webhook where it is one."""
+
+    effect: AdmissionPathBroken
+    hook: Webhook | None
+
+    @property
+    def stays(self) -> bool:
+        """Whether calls fail from then on, until somebody mends it."""
+        effect = self.effect
+        return effect.fail_closed and (not effect.self_healing or effect.blocks_recovery)
+
+    @property
+    def races(self) -> bool:
+        """Whether it stays broken only if its own next pods are too late."""
+        effect = self.effect
+        return effect.fail_closed and effect.self_healing and effect.blocks_recovery
+
+
+def admission_effects(scene: Scene, serving: Iterable[ServingEffect]) -> list[Broken]:
+    """Return the API paths that break when Services go or are emptied as `serving` says."""
+    broken: list[Broken] = []
+    for effect in serving:
+        match effect:
+            case EndpointsLost(removed=True) if effect.before > 0:
+                broken.extend(_paths(scene, effect, service_removed=True, healing=False))
+            case ServiceEmptied():
+                healing = effect.self_healing
+                broken.extend(_paths(scene, effect, service_removed=False, healing=healing))
+            case EndpointsLost():
+                continue
+    return broken
+
+
+def bars(scene: Scene, broken: Iterable[Broken]) -> Callable[[int], bool] | None:
+    """Return what tells whether a pod could not be created anew, for paths that stay broken.
+
+    None where no such path is in the way of any pod. What only may be in the way is not.
+    """
+    hooks = [one.hook for one in broken if one.hook is not None and one.stays]
+    if not hooks:
+        return None
+    view = scene.view
+
+    def barred(pod: int) -> bool:
+        call = _creation(view, view.namespace(pod), view.labels(pod))
+        return any(matches(hook, call, scene.evaluate) is Match.YES for hook in hooks)
+
+    return barred
+
+
+def _creation(view: GraphView, namespace: str, labels: Mapping[str, str]) -> Call:
+    return Call(
+        operation="CREATE",
+        resource=PODS,
+        namespace=namespace,
+        namespace_labels=view.namespace_labels(namespace),
+        labels=labels,
+    )
+
+
+def _paths(
+    scene: Scene,
+    effect: EndpointsLost | ServiceEmptied,
+    *,
+    service_removed: bool,
+    healing: bool,
+) -> Iterable[Broken]:
+    view = scene.view
+    row = scene.row_of(effect.service)
+    if row is None:
+        return
+    ref = ServiceRef(effect.service.namespace, effect.service.name)
+    for referrer in view.referrers(row):
+        if referrer in scene.removed:
+            continue
+        source = view.at(referrer)
+        for use in _uses(source, ref):
+            blocks = use.hook is not None and _blocks(scene, use.hook, row)
+            fails = use.hook if use.fail_closed else None
+            namespaces, count = _blocked(scene, fails)
+            yield Broken(
+                AdmissionPathBroken(
+                    source=scene.victim(referrer),
+                    path=use.path,
+                    service=effect.service,
+                    fail_closed=use.fail_closed,
+                    self_healing=healing,
+                    service_removed=service_removed,
+                    blocks_recovery=use.fail_closed and blocks,
+                    calls=use.calls,
+                    before=effect.before,
+                    namespaces=namespaces,
+                    namespaces_count=count,
+                    confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
+                ),
+                use.hook,
+            )
+
+
+class _Use(msgspec.Struct, frozen=True, gc=False):
+    """One way into the API that a Service answers for."""
+
+    path: str
+    fail_closed: bool
+    calls: str
+    hook: Webhook | None = None
+    sure: bool = True
+
+
+def _uses(source: ClusterObject, ref: ServiceRef) -> Iterable[_Use]:
+    facts = source.facts
+    if isinstance(facts, WebhookFacts):
+        for hook in facts.webhooks:
+            if hook.service == ref:
+                yield _Use(
+                    hook.name, hook.fail_closed, calls_of(hook), hook, sure=not hook.conditional
+                )
+    elif isinstance(facts, ApiServiceFacts):
+        calls = f"every call to {facts.group}/{facts.version}"
+        yield _Use(source.key.name, fail_closed=True, calls=calls)
+    elif isinstance(facts, CrdFacts) and facts.conversion == ref:
+        yield _Use(source.key.name, fail_closed=True, calls=f"conversion of {facts.resource}")
+
+
+def _blocked(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
+    """Return some of the namespaces in which a webhook's failure stops new pods, and how many."""
+    if hook is None or not _on_pods(hook):
+        return (), 0
+    view = scene.view
+    spaces = view.rows(NAMESPACES)
+    if len(spaces) > NAMESPACES_ASKED:
+        return (), -1
+    names = [view.key(row).name for row in spaces if row not in scene.removed]
+    # WHY the selector's own labels: a pod that it is about, in each namespace.
+    labels = {
+        one.key: one.values[0]
+        for one in hook.object_selector.requirements
+        if one.operator is Operator.IN
+    }
+    found = [
+        name
+        for name in names
+        if matches(hook, _creation(view, name, labels), scene.evaluate) is not Match.NO
+    ]
+    return tuple(found[: scene.limit]), len(found)
+
+
+def _on_pods(hook: Webhook) -> bool:
+    return any(
+        not {"*", "CREATE"}.isdisjoint(rule.operations)
+        and not {"*", ""}.isdisjoint(rule.groups)
+        and not {"*", "*/*", "pods", "pods/*"}.isdisjoint(rule.resources)
+        for rule in hook.rules
+    )
+
+
+def calls_of(hook: Webhook) -> str:
+    """Say in words which API calls a webhook stands in, shortest useful form."""
+    parts = sorted({_words(rule) for rule in hook.rules})
+    return "; ".join(parts) or "no call"
+
+
+def _words(rule: WebhookRule) -> str:
+    operations = "every write" if "*" in rule.operations else "/".join(rule.operations)
+    if {"*", "*/*"}.isdisjoint(rule.resources):
+        return f"{operations} of {','.join(rule.resources)}"
+    if "*" in rule.groups:
+        return f"{operations} of everything"
+    return f"{operations} of everything in {','.join(group or 'core' for group in rule.groups)}"
+
+
+def _blocks(scene: Scene, hook: Webhook, service_row: int) -> bool:
+    """Whether a webhook would stand in the way of a new pod behind its own Service."""
+    view = scene.view
+    service = view.at(service_row)
+    facts = service.facts
+    if not isinstance(facts, ServiceFacts) or facts.selector is None:
+        return False
+    namespace = service.key.namespace
+    kinds = view.classes_selected(service_row)
+    pods = view.pods_alike(kinds[0]) if kinds else []
+    call = _creation(view, namespace, view.labels(pods[0]) if pods else {})
+    return matches(hook, call, scene.evaluate) is not Match.NO

@@ -1,0 +1,232 @@
+"""Nodes: what a delete, a cordon, a taint or other labels take from the room that pods have.
+
+Pods are followed to where they fit, in `fit`. A cordon moves nobody by itself, so that its pods are
+none. Repetition over nodes is seen through what was closed lately, by anybody.
+Source: the scheduler's filters; nodelifecycle (NoExecute taints evict); the daemonset controller
+(pods are taken from nodes that their template does not match any more).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from suture.impact.change import Change, Rewritten
+from suture.impact.effects import CapacityLost, Victim
+from suture.impact.fit import Asked, Open, is_open, running, unplaced
+from suture.impact.scene import Scene, named
+from suture.model.graph import GraphView
+from suture.model.names import CRDS, DAEMON_SETS, NODES, ObjectKey, Resource
+from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts, WorkloadFacts
+from suture.model.overlay import HORIZON_S
+from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
+from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
+
+NODES_LOOKED_AT = 2_000
+"""LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
+
+
+def touches_nodes(change: Change) -> bool:
+    """Whether a change may take room from pods."""
+    made = change.rewritten
+    if made is not None and made.after.key.resource == NODES:
+        return made.before is not None
+    return bool(change.direct)
+
+
+def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
+    """Yield what a change takes from the room that pods have."""
+    made, change = scene.change.rewritten, scene.change
+    if change.direct:
+        rows = scene.kinds.get(NODES)
+        if rows:
+            yield _Loss(scene, rows).effect("deleted", _movable(scene.view, rows))
+    elif made is not None and made.row is not None and made.before is not None:
+        yield from _rewritten(scene, made, made.row, made.before)
+
+
+def _rewritten(
+    scene: Scene, made: Rewritten, row: int, before: ClusterObject
+) -> Iterator[CapacityLost]:
+    old, new = before.facts, made.after.facts
+    if not isinstance(old, NodeFacts) or not isinstance(new, NodeFacts):
+        return
+    loss = _Loss(scene, [row], old)
+    if new.unschedulable and not old.unschedulable:
+        yield loss.effect("cordoned", [])
+    fresh = tuple(one for one in new.taints if one.effect in REPELS and one not in old.taints)
+    if fresh:
+        yield loss.effect("tainted", _evicted(scene.view, loss.asked, row, fresh))
+    keys = [key for key, value in before.labels.items() if made.after.labels.get(key) != value]
+    if keys:
+        yield from _relabelled(scene, loss, before, made.after, keys)
+
+
+def _evicted(view: GraphView, asked: Asked, row: int, taints: tuple[Taint, ...]) -> list[int]:
+    """Return the pods that taints drive away at once."""
+    driving = tuple(taint for taint in taints if taint.effect == NO_EXECUTE)
+    if not driving:
+        return []
+    return [pod for pod in _movable(view, [row], asked) if not asked.of(pod).tolerates(driving)]
+
+
+def _movable(view: GraphView, rows: list[int], asked: Asked | None = None) -> list[int]:
+    """Return the running pods of nodes that are not bound to be there."""
+    asked = asked or Asked(view)
+    return [pod for row in rows for pod in running(view, row) if not asked.stays(pod)]
+
+
+class _Loss:
+    """Some nodes that go or close, and the cluster that is left."""
+
+    def __init__(self, scene: Scene, rows: list[int], before: NodeFacts | None = None) -> None:
+        self._scene, self._rows, self._before = scene, rows, before
+        self.asked = Asked(scene.view)
+        view = scene.view
+        names = {view.key(row).name for row in rows}
+        lately = {} if scene.now is None else view.history.writes.closed(scene.now)
+        closed = {name: ago for name, ago in lately.items() if name not in names}
+        self._mine = frozenset(rows)
+        self._closed_rows, self._leaving, self._gone = self._still_closed(closed)
+        self._lately = lately
+
+    def _still_closed(self, closed: dict[str, int]) -> tuple[frozenset[int], int, int]:
+        """Return other nodes that close: rows, how many close or are gone, how many are gone."""
+        view, rows, leaving, gone = self._scene.view, set(), 0, 0
+        for name, ago_s in closed.items():
+            row = view.find(ObjectKey(NODES, "", name))
+            if row is None:
+                leaving += 1
+                gone += 1
+                continue
+            facts = view.facts(row)
+            shut = isinstance(facts, NodeFacts) and (
+                facts.unschedulable or any(one.effect in REPELS for one in facts.taints)
+            )
+            # WHY the horizon: what was admitted and not seen by then did not happen, or is over.
+            if shut or ago_s <= HORIZON_S:
+                rows.add(row)
+                leaving += 1
+        return frozenset(rows), leaving, gone
+
+    def effect(
+        self, how: str, pods: list[int], *, selecting: int = 0, emptied: int = 0,
+        victims: tuple[Victim, ...] = (),
+    ) -> CapacityLost:  # fmt: skip
+        """Return the loss; `pods` have to move."""
+        scene, view = self._scene, self._scene.view
+        others = Open(view, self._closed_rows | self._mine)
+        healthy = planned = was_open = 0
+        for row in self._rows:
+            facts = self._before or view.facts(row)
+            if not isinstance(facts, NodeFacts):
+                continue
+            healthy += facts.ready
+            was_open += is_open(facts)
+            planned += self._planned(row, facts)
+        closes = how != "relabelled"
+        return CapacityLost(
+            how=how,
+            nodes=len(self._rows),
+            healthy=healthy,
+            planned=planned,
+            open_before=len(others) + was_open,
+            open_after=len(others) + (0 if closes else was_open),
+            leaving=self._leaving,
+            gone=self._gone,
+            running=len(_movable(view, self._rows, self.asked)),
+            pods=len(pods),
+            unplaced=unplaced(view, self.asked, pods, others) if pods else 0,
+            selecting=selecting,
+            emptied=emptied,
+            victims=(*(scene.victim(row) for row in self._rows[: scene.limit]), *victims),
+            explained=all(scene.causes.explains(row) for row in self._rows) if closes else False,
+        )
+
+    def _planned(self, row: int, facts: NodeFacts) -> bool:
+        """Whether a node was marked for removal: closed, or tainted so that none of its pods stay.
+
+        WHY not every taint: a dedicated node has one for good, which its pods tolerate.
+        """
+        if facts.unschedulable or self._scene.view.key(row).name in self._lately:
+            return True
+        taints = [taint for taint in facts.taints if taint.effect in REPELS]
+        return bool(taints) and not any(
+            self.asked.of(pod).tolerates(taints)
+            for pod in _movable(self._scene.view, [row], self.asked)
+        )
+
+
+def _relabelled(
+    scene: Scene, loss: _Loss, before: ClusterObject, after: ClusterObject, keys: list[str]
+) -> Iterator[CapacityLost]:
+    view, row = scene.view, scene.change.rewritten.row if scene.change.rewritten else None
+    if row is None:
+        return
+
+    def lost(asked: Placement) -> bool:
+        return (
+            asked.reads(keys) and asked.accepts(before.labels) and not asked.accepts(after.labels)
+        )
+
+    pods = [pod for pod in _movable(view, [row], loss.asked) if lost(loss.asked.of(pod))]
+    victims: list[Victim] = []
+    emptied = 0
+    daemons = view.rows(DAEMON_SETS)
+    numbers, shared = view.shared_facts(daemons)
+    for daemon, number in zip(daemons, numbers, strict=True):
+        facts = shared[number]
+        if isinstance(facts, WorkloadFacts) and lost(facts.placement):
+            victims.append(scene.victim(daemon))
+            emptied += not _accepted(view, row, facts.placement)
+    for thing, asked in _node_selectors(view):
+        if lost(asked):
+            victims.append(named(thing.key, thing.uid))
+            emptied += not _accepted(view, row, asked)
+    if pods or victims:
+        yield loss.effect(
+            "relabelled", pods, selecting=len(victims), emptied=emptied,
+            victims=tuple(victims[: scene.limit]),
+        )  # fmt: skip
+
+
+def _accepted(view: GraphView, gone: int, asked: Placement) -> bool:
+    """Whether any other node has the labels that are asked for."""
+    nodes = view.rows(NODES)
+    return len(nodes) > NODES_LOOKED_AT or any(
+        row != gone and asked.accepts(view.labels(row)) for row in nodes
+    )
+
+
+def _node_selectors(view: GraphView) -> Iterator[tuple[ClusterObject, Placement]]:
+    """Yield the custom resources that select nodes by label, each with what it selects."""
+    for resource in _selecting_nodes(view):
+        for row in view.rows(resource):
+            thing = view.at(row)
+            if isinstance(thing.facts, CustomFacts):
+                terms = tuple(
+                    one.selector for one in thing.facts.selections if one.resource == NODES
+                )
+                if terms:
+                    yield thing, Placement(terms=terms)
+
+
+def _selecting_nodes(view: GraphView) -> set[Resource]:
+    """Return the custom types of which a rule says that they select nodes."""
+    found: set[Resource] = set()
+    for row in view.rows(CRDS):
+        facts = view.facts(row)
+        if isinstance(facts, CrdFacts) and any(map(_selects_nodes, facts.rules)):
+            found.add(facts.resource)
+    for row in view.rows(REFERENCE_RULES):
+        facts = view.facts(row)
+        if isinstance(facts, RuleFacts) and facts.rule and _selects_nodes(facts.rule):
+            of = facts.rule.of
+            resource = view.kind(of.group, of.kind) if of.kind else Resource(of.group, of.plural)
+            if resource is not None:
+                found.add(resource)
+    return found
+
+
+def _selects_nodes(rule: ReferenceRule) -> bool:
+    of = rule.says.of if isinstance(rule.says, Selects) else None
+    return of is not None and not of.group and "nodes" in {of.plural, f"{of.kind.lower()}s"}

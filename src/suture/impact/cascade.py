@@ -1,0 +1,220 @@
+"""The dependents that a delete takes along: by owner, by namespace, by definition.
+
+Follows what the garbage collector, the namespace controller and the CRD finalizer do; knows
+nothing of why the delete is asked for.
+Source: kubernetes pkg/controller/garbagecollector (attemptToDeleteItem), namespace deletion
+(deletes every namespaced resource), apiextensions finalizer `customresourcecleanup`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from suture.model.graph import GraphView, Owner
+from suture.model.names import (
+    API_SERVICES,
+    CRDS,
+    JOBS,
+    NAMESPACES,
+    REPLICATION_CONTROLLERS,
+    SERVICES,
+    Gvk,
+    ObjectKey,
+    Propagation,
+    Resource,
+)
+from suture.model.objects import ClusterObject, CrdFacts
+
+ENDPOINTS = Resource("", "endpoints")
+
+_ORPHANS_BY_DEFAULT = frozenset({JOBS, REPLICATION_CONTROLLERS})
+
+
+def default_propagation(resource: Resource) -> Propagation:
+    """Return what a delete that names no propagationPolicy does to dependents.
+
+    Source: DefaultGarbageCollectionPolicy of each registry strategy; only `batch/v1` Jobs and
+    ReplicationControllers orphan, for the sake of old clients.
+    """
+    return Propagation.ORPHAN if resource in _ORPHANS_BY_DEFAULT else Propagation.BACKGROUND
+
+
+def closure(
+    view: GraphView, roots: Iterable[int], *, orphan: bool = False, beside: Iterable[int] = ()
+) -> tuple[int, ...]:
+    """Return the rows that go with `roots`, the roots themselves left out.
+
+    With `orphan` the roots' dependents stay, since the collector then strips their references;
+    the content of a namespace and the instances of a definition go all the same. What is `beside`
+    goes too and takes nothing along: as an owner it is gone.
+    """
+    level = list(roots)
+    found = _collected(view, level, orphan=orphan, beside=beside)
+    endpoints = _endpoints(view, level, found)
+    if endpoints:
+        known = {*level, *found}
+        found += [row for row in _collected(view, endpoints) if row not in known]
+        found += endpoints
+    return tuple(found)
+
+
+def _endpoints(view: GraphView, roots: list[int], found: list[int]) -> list[int]:
+    """Return the Endpoints of the Services that go, beside what goes for an owner or a namespace.
+
+    Source: the endpoints controller takes them by name; no reference ties them to their Service.
+    """
+    rows = roots + found
+    services = view.among(rows, SERVICES)
+    if not services or view.among(roots, NAMESPACES):
+        return []
+    keys = (view.key(row) for row in services)
+    named = {view.find(ObjectKey(ENDPOINTS, key.namespace, key.name)) for key in keys}
+    return sorted(row for row in named.difference(rows) if row is not None)
+
+
+def _collected(
+    view: GraphView, level: list[int], *, orphan: bool = False, beside: Iterable[int] = ()
+) -> list[int]:
+    """Return what goes for its owners, its namespace or its definition."""
+    if len(level) == 1 and not orphan:
+        simple = view.owned_alone(level[0])
+        if simple is not None:
+            return simple
+    gone = set(beside)
+    found: list[int] = []
+    takes_dependents = not orphan
+    while level:
+        contents = _contents(view, level)
+        alone, shared = view.dependents(level) if takes_dependents else ([], [])
+        if not (contents or alone or shared):
+            break
+        gone.update(level)
+        for row in view.in_no_namespace(alone):
+            if _owned_from_within(view, row):
+                alone.remove(row)
+        candidates = alone + [row for row in shared if _left_alone(view, row, gone)]
+        if contents:
+            candidates = list(dict.fromkeys(contents + candidates))
+        fresh = view.staying(candidates)
+        # WHY asked first: nearly always, and 40,000 rows are compared in a tenth of the time.
+        new = gone.isdisjoint(fresh)
+        level = fresh if new else [row for row in fresh if row not in gone]
+        found += level
+        takes_dependents = True
+    return found
+
+
+def _contents(view: GraphView, rows: list[int]) -> list[int]:
+    """Return what is in the namespaces and of the definitions among some rows."""
+    found: list[int] = []
+    for row in view.containers(rows):
+        if view.resource(row) == NAMESPACES:
+            found += view.members(view.key(row).name)
+        elif isinstance(facts := view.facts(row), CrdFacts):
+            found += view.rows(facts.resource)
+            found += _registered_for(view, row, facts)
+    return found
+
+
+def _left_alone(view: GraphView, row: int, gone: set[int]) -> bool:
+    """Whether no owner of an object is left once the rows in `gone` are."""
+    namespace = view.namespace(row)
+    if not namespace and _owned_from_within(view, row):
+        return False
+    return all(owner.row in gone or absent(view, owner, namespace) for owner in view.owners(row))
+
+
+def _owned_from_within(view: GraphView, row: int) -> bool:
+    """Whether an object in no namespace names an owner of a kind that lives in one.
+
+    Source: garbagecollector `isDangling`: such an owner cannot be asked for, so that the collector
+    gives up on the object and it stays, whatever becomes of its owners.
+    """
+    return any(view.in_namespaces(one.gvk.group, one.gvk.kind) for one in view.owners(row))
+
+
+def absent(view: GraphView, owner: Owner, namespace: str) -> bool:
+    """Whether an owner is known not to exist for an object in `namespace`; see `owner_absent`."""
+    if owner.present:
+        if view.namespace(owner.row) not in ("", namespace):
+            return True
+        return _misnamed(view, owner.row, view.key(owner.row).name, owner.gvk)
+    return view.history.removed(view.uid(owner.row)) is not None or view.lists_kind(
+        owner.gvk.group, owner.gvk.kind
+    )
+
+
+def _registered_for(view: GraphView, row: int, facts: CrdFacts) -> Iterable[int]:
+    """Return the APIServices that the API server keeps for a definition alone.
+
+    Source: the aggregator's autoregistration: one APIService a group and version, as long as some
+    definition serves it.
+    """
+    group = facts.resource.group
+    others = {
+        version
+        for other in view.rows(CRDS)
+        if other != row
+        for version in _served(view.at(other), group)
+    }
+    for version in facts.served_versions:
+        found = view.find(ObjectKey(API_SERVICES, "", f"{version}.{group}"))
+        if version not in others and found is not None and _kept_by_aggregator(view.at(found)):
+            yield found
+
+
+def _served(definition: ClusterObject, group: str) -> tuple[str, ...]:
+    facts = definition.facts
+    if not isinstance(facts, CrdFacts) or facts.resource.group != group:
+        return ()
+    return facts.served_versions
+
+
+def _kept_by_aggregator(thing: ClusterObject) -> bool:
+    return "kube-aggregator.kubernetes.io/automanaged" in thing.labels
+
+
+def collectable(view: GraphView, thing: ClusterObject, gone_uids: set[str]) -> bool:
+    """Whether the garbage collector would delete an object once `gone_uids` are gone.
+
+    It does when no owner is left that exists: one live owner is enough to keep a dependent. An
+    owner of a type that the model cannot list counts as existing, and an object in no namespace
+    stays for an owner in one.
+    """
+    if not thing.key.namespace and any(
+        view.in_namespaces(owner.gvk.group, owner.gvk.kind) for owner in thing.owners
+    ):
+        return False
+    return all(
+        owner.uid in gone_uids or owner_absent(view, thing, owner.uid) for owner in thing.owners
+    )
+
+
+def owner_absent(view: GraphView, thing: ClusterObject, uid: str) -> bool:
+    """Whether an owner is known not to exist, as opposed to not being known."""
+    reference = next(owner for owner in thing.owners if owner.uid == uid)
+    row = view.find_uid(uid)
+    if row is not None:
+        # WHY: an owner in another namespace does not count as one; the collector treats the
+        # reference as dangling (kubernetes/kubernetes#65200).
+        owner_namespace = view.at(row).key.namespace
+        if owner_namespace not in ("", thing.key.namespace):
+            return True
+        return _misnamed(view, row, reference.name, reference.gvk)
+    return view.history.removed(uid) is not None or view.lists_kind(
+        reference.gvk.group, reference.gvk.kind
+    )
+
+
+def _misnamed(view: GraphView, row: int, name: str, gvk: Gvk) -> bool:
+    """Whether a reference with an owner's uid has another name or kind than the owner has.
+
+    The collector asks for the owner by kind and name; what it finds there, if anything, has
+    another uid, so that the reference is dangling. A kind that is not served cannot be asked for,
+    and keeps the dependent.
+    Source: garbagecollector `isDangling`, `attemptToDeleteItem`.
+    """
+    key, kind = view.key(row), view.at(row).gvk
+    if (kind.group, kind.kind) == (gvk.group, gvk.kind):
+        return key.name != name
+    return view.lists_kind(gvk.group, gvk.kind)

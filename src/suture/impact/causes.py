@@ -1,0 +1,287 @@
+"""Why each object of one change goes, looked up once however many effects ask.
+
+Beside `explained`, whose functions say what is a cause; here they are asked of all that goes, of
+pods by class, and what a parent can spare is handed out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from suture.impact.change import Change
+from suture.impact.explained import (
+    KEPT_BY_NAME,
+    RECREATED_BY,
+    home_ends,
+    own_namespace,
+    owner_ends,
+    replacements,
+    self_healing,
+    wanted,
+)
+from suture.impact.parents import beyond_size, manager_ends, rolled_out, spare
+from suture.model.edges import Edge
+from suture.model.graph import GraphView, Lot
+from suture.model.names import (
+    CLAIMS,
+    JOBS,
+    NAMESPACES,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
+
+FEW = 8
+"""LIMIT: objects of a kind that are asked one by one, about where columns begin to cost less."""
+
+
+class Causes:
+    """Why the objects of one change go: each looked up once, however many effects ask.
+
+    `removed` is the whole set that the request takes away: a replacement must stand outside it.
+    What goes with the request's one object goes for that object's reason; the objects of a
+    collection each have their own, and lend it to nobody. `identity` asks. `renames` False: that
+    another Service reaches the same pods explains nothing (the actor has removed such a
+    replacement lately). What rests on owners is looked up once for all pods that are alike.
+    """
+
+    def __init__(
+        self, view: GraphView, change: Change, identity: str = "", *, renames: bool = True
+    ) -> None:
+        self.removed = frozenset(change.removed)
+        self._view = view
+        self._renames = renames
+        self._known: dict[int, bool] = {}
+        self._of_lots: dict[int, int] = {}
+        self._homes: dict[int, bool] = {}
+        self._marks: dict[Resource, tuple[list[int], dict[int, int]]] = {}
+        self._any_home: bool | None = None
+        self._ending: dict[int, bool] = {}
+        self._healing: dict[int, bool] = {}
+        self._wanted: dict[int, bool] = {}
+        self._services: dict[int, list[int]] = {}
+        self._spare: dict[tuple[int, Resource], int] = {}
+        self._barred: Callable[[int], bool] | None = None
+        self._root = False
+        if len(change.direct) == 1:
+            root = change.direct[0]
+            self._root = self.explains(root) or own_namespace(view, root, self.removed, identity)
+
+    def explains(self, row: int) -> bool:
+        """Whether a recorded cause accounts for the removal of an object.
+
+        Causes: it is finished; it is going already; its owner is gone or going, or wants fewer;
+        its namespace or definition is going, or what keeps it is; it is left over from a rollout;
+        another Service has taken its place; it is a namespace that the actor made, with nothing of
+        others in it.
+        """
+        if self._root:
+            return True
+        known = self._known.get(row)
+        if known is None:
+            known = self._known[row] = self._explains(row)
+        return known
+
+    def _explains(self, row: int) -> bool:
+        view = self._view
+        if view.terminating(row) or view.finished(row) or self._ends(row):
+            return True
+        resource = view.resource(row)
+        own = self._own_cause(resource)
+        if own is not None and own(row):
+            return True
+        # WHY the owner: what a controller made is its affair, and says of nobody else's.
+        return self._surplus(row, resource) or (not view.has_owner(row) and manager_ends(view, row))
+
+    def unexplained(self, resource: Resource, rows: list[int]) -> list[int]:
+        """Return which of some objects of a type, no pods, no recorded cause accounts for."""
+        if self._root:
+            return []
+        if len(rows) <= FEW:
+            return [row for row in rows if not self.explains(row)]
+        known = self._known
+        fresh = [row for row in rows if row not in known] if known else rows
+        explained = self._explained(resource, fresh, self.marks(resource, rows))
+        known.update(dict.fromkeys(fresh, False))
+        known.update(dict.fromkeys(explained, True))
+        if len(fresh) == len(rows) and not explained:
+            return rows
+        return [row for row in rows if not known[row]]
+
+    def _explained(self, resource: Resource, rows: list[int], marks: dict[int, int]) -> set[int]:
+        """Return the same as `_explains` of many objects of a type, no pods: cause by cause.
+
+        `marks` are what keeps them, and maybe more.
+        """
+        view = self._view
+        found = set(view.going(rows))
+        if resource == JOBS:
+            found.update(filter(view.finished, rows))
+        owned = view.owned(rows)
+        found.update(row for row in owned if owner_ends(view, row))
+        # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
+        if rows and (self._spaces_end() or home_ends(view, rows[0])):
+            found.update(filter(self._home_ends, rows))
+        own = self._own_cause(resource)
+        if own is not None:
+            found.update(row for row in rows if row not in found and own(row))
+        for row in view.pointing(rows, Edge.PARENT):
+            if row not in found and self._surplus(row, resource):
+                found.add(row)
+        if any(map(view.terminating, marks)):
+            owned_too, managers = set(owned), view.pointing(rows, Edge.MANAGED_BY)
+            found.update(
+                row
+                for row, kept_by in managers.items()
+                if row not in owned_too and all(map(self._present_and_ends, kept_by))
+            )
+        return found
+
+    def marks(self, resource: Resource, rows: list[int]) -> dict[int, int]:
+        """Return the releases and applications that keep objects of a type, each with its first.
+
+        Looked up once for the same list, which is what goes.
+        """
+        known = self._marks.get(resource)
+        if known is None or known[0] is not rows:
+            known = self._marks[resource] = rows, self._view.marked(rows)
+        return known[1]
+
+    def _own_cause(self, resource: Resource) -> Callable[[int], object] | None:
+        """Return what else may account for the removal of objects of a type."""
+        view = self._view
+        if resource == SERVICES:
+            if not self._renames:
+                return None
+            return lambda row: replacements(view, row, self.removed)
+        if resource == REPLICA_SETS:
+            return lambda row: rolled_out(view, row)
+        return (lambda row: beyond_size(view, row)) if resource == CLAIMS else None
+
+    def _present_and_ends(self, manager: int) -> bool:
+        view = self._view
+        return view.terminating(manager) and view.alive(manager) and not view.gone(manager)
+
+    def _spaces_end(self) -> bool:
+        """Whether any namespace is going."""
+        if self._any_home is None:
+            self._any_home = bool(self._view.going(self._view.rows(NAMESPACES)))
+        return self._any_home
+
+    def explained_of(self, lot: Lot) -> int:
+        """Return for how many pods of a lot a recorded cause accounts."""
+        known = self._of_lots.get(lot.first)
+        if known is None:
+            known = self._of_lots[lot.first] = self._explained_of(lot)
+        return known
+
+    def _explained_of(self, lot: Lot) -> int:
+        if self._root or not lot.running or self._ends(lot.first):
+            return lot.count
+        spared = 0
+        while spared < lot.count and self._surplus(lot.first, PODS):
+            spared += 1
+        if spared:
+            return spared
+        return lot.count if manager_ends(self._view, lot.first) else 0
+
+    def heals(self, row: int) -> bool:
+        """Whether a controller that stays would bring an object back, and can."""
+        alike = self._view.alike(row)
+        known = self._healing.get(alike)
+        if known is None:
+            known = self_healing(self._view, row, self.removed)
+            if known and self.barred(row):
+                known = False
+            self._healing[alike] = known
+        return known
+
+    def healing(self, resource: Resource, rows: list[int]) -> set[int]:
+        """Return which of some objects of a type would be brought back."""
+        if resource in RECREATED_BY:
+            return {row for row in rows if self.heals(row)}
+        names = KEPT_BY_NAME.get(resource, ())
+        if not names:
+            return set()
+        # WHY by name: one of 500 in a namespace is kept.
+        view = self._view
+        spaces = {view.place(row): view.namespace(row) for row in rows}.values()
+        keys = (ObjectKey(resource, space, name) for space in spaces for name in names)
+        asked = {row for row in map(view.find, keys) if row is not None}.intersection(rows)
+        return {row for row in asked if self.heals(row)}
+
+    def barred(self, pod: int) -> bool:
+        """Whether a pod like this one could not be created anew."""
+        return self._barred is not None and self._barred(pod)
+
+    def bar(self, barred: Callable[[int], bool]) -> None:
+        """Take note of pods that could not be created anew: the way into the API is broken."""
+        self._barred = barred
+        self._healing.clear()
+
+    def wanted(self, row: int) -> bool:
+        """Whether a live parent, itself not going, still asks for an object."""
+        alike = self._view.alike(row)
+        known = self._wanted.get(alike)
+        if known is None:
+            known = self._wanted[alike] = wanted(self._view, row, self.removed)
+        return known
+
+    def services_of(self, pod: int) -> list[int]:
+        """Return the Services that select a pod."""
+        alike = self._view.alike(pod)
+        known = self._services.get(alike)
+        if known is None:
+            known = self._services[alike] = self._view.services_of(pod)
+        return known
+
+    def _ends(self, row: int) -> bool:
+        alike = self._view.alike(row)
+        known = self._ending.get(alike)
+        if known is None:
+            view = self._view
+            known = self._ending[alike] = owner_ends(view, row) or self._home_ends(row)
+        return known
+
+    def _home_ends(self, row: int) -> bool:
+        place = self._view.place(row)
+        known = self._homes.get(place)
+        if known is None:
+            known = self._homes[place] = home_ends(self._view, row)
+        return known
+
+    # ---- parents that count
+
+    def _surplus(self, row: int, resource: Resource) -> bool:
+        """Whether every parent that counts its children lets one go, which is then this one."""
+        view = self._view
+        if not view.names_by(Edge.PARENT) and resource != PODS:
+            return False
+        parents = self._counting(row, resource)
+        if not parents or not all(self._lets_go(one, resource) for one in parents):
+            return False
+        for parent in parents:
+            if (parent, resource) in self._spare:
+                self._spare[parent, resource] -= 1
+        return True
+
+    def _counting(self, row: int, resource: Resource) -> list[int]:
+        view = self._view
+        parents = [parent for parent, _ in view.targets(row, Edge.PARENT)]
+        if not parents and resource == PODS:
+            controller = view.controller(row)
+            if controller >= 0 and view.resource(controller) not in RECREATED_BY[PODS]:
+                parents = [controller]
+        return parents
+
+    def _lets_go(self, parent: int, resource: Resource) -> bool:
+        view = self._view
+        if view.gone(parent) or not view.alive(parent):
+            return view.listed(view.resource(parent))
+        if view.terminating(parent):
+            return True
+        if (parent, resource) not in self._spare:
+            self._spare[parent, resource] = spare(view, parent, resource)
+        return self._spare[parent, resource] > 0

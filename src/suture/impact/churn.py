@@ -1,0 +1,169 @@
+"""The same thing again and again: deleted and made anew, there and back, evicted as it comes.
+
+Read from what was let through lately, this request included. A number of times is a fact; how many
+are too many, a policy says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from suture.impact.change import Change
+from suture.impact.effects import Churn, Confidence, Victim
+from suture.impact.recent import (
+    asks_removal,
+    rewrites_status,
+    shape_number,
+    status_number,
+    taken_from,
+    takings,
+)
+from suture.impact.scene import Scene, named
+from suture.model.clock import Now
+from suture.model.names import PODS
+from suture.model.objects import WorkloadFacts
+from suture.model.writes import HOUR_S, TEN_MINUTES_S, Deed, What, number
+
+WINDOWS_S = (TEN_MINUTES_S, HOUR_S)
+
+REPEATED = 2
+"""From how often on it is said: what happens once is no repetition."""
+
+ROWS_ASKED = 64
+"""LIMIT: objects of a collection of which each is asked how often it went, 5 µs each."""
+
+
+def repeats(_change: Change) -> bool:
+    """Whether a change may repeat an earlier one: any may; most are told by one look-up."""
+    return True
+
+
+def churn_effects(scene: Scene) -> Iterator[Churn]:
+    """Yield what a request does not for the first time."""
+    now, change = scene.now, scene.change
+    if now is None:
+        return
+    made = change.rewritten
+    if change.direct:
+        yield from _removed(scene, now)
+    elif made is not None and made.before is None:
+        yield from _recreated(scene, now)
+    elif made is not None and scene.view.history.writes.knows(scene.request.key):
+        value = shape_number(made.after, scene.request.new_body)
+        yield from _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
+    elif made is None and rewrites_status(scene.request):
+        yield from _status(scene, now)
+    if change.resized is not None:
+        yield from _scaled(scene, now)
+
+
+def _removed(scene: Scene, now: Now) -> Iterator[Churn]:
+    view, request = scene.view, scene.request
+    if not asks_removal(request):
+        return
+    evicted = scene.change.evicted or request.subresource == "eviction"
+    what = What.EVICTED if evicted else What.DELETED
+    word = "evicted" if evicted else "deleted"
+    for row in scene.change.direct[:ROWS_ASKED]:
+        key = view.key(row)
+        if view.history.writes.knows(key) and not scene.causes.explains(row):
+            deed = Deed(what, request.user.username, number(view.uid(row)))
+            yield from _told(scene, word, deed, scene.victim(row), now)
+    yield from _rounds(scene, word, now)
+
+
+def _rounds(scene: Scene, word: str, now: Now) -> Iterator[Churn]:
+    """Yield the owners of whose pods each one went several times over, on average.
+
+    WHY pods alone: of them a workload says how many it wants. Of other children few may be left
+    because each went once.
+    """
+    view, writes = scene.view, scene.view.history.writes
+    for uid, resource, count in takings(view, scene.change.direct):
+        if resource != PODS:
+            continue
+        said, holder = 0, taken_from(uid, resource)
+        # WHY first: the size of an owner is counted only where so many were taken that it may
+        # matter, and the longest window counts most.
+        if writes.counted(holder, now, WINDOWS_S[-1]) + count <= REPEATED:
+            continue
+        for window_s in WINDOWS_S:
+            taken = writes.counted(holder, now, window_s) + count
+            if taken <= REPEATED:
+                continue
+            owner = view.find_uid(uid)
+            if owner is None:
+                break
+            facts = view.facts(owner)
+            wanted = facts.replicas if isinstance(facts, WorkloadFacts) else None
+            if not wanted or view.terminating(owner):
+                break
+            times = taken // wanted
+            if times >= REPEATED and times > said:
+                said = times
+                yield Churn(
+                    target=scene.victim(owner), what=word, times=times, window_s=window_s,
+                    actors=1, confidence=Confidence.BOUNDED,
+                )  # fmt: skip
+
+
+def _recreated(scene: Scene, now: Now) -> Iterator[Churn]:
+    made, writes = scene.change.rewritten, scene.view.history.writes
+    if made is None or not writes.knows(made.after.key):
+        return
+    key, said = made.after.key, 0
+    for window_s in WINDOWS_S:
+        times = writes.written(key, What.DELETED, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(
+                target=named(key), what="recreated", times=times, window_s=window_s, actors=1
+            )
+
+
+def _status(scene: Scene, now: Now) -> Iterator[Churn]:
+    request, writes = scene.request, scene.view.history.writes
+    if writes.written(request.key, What.STATUS, now, TEN_MINUTES_S) < REPEATED:
+        return
+    value = status_number(request.new_body)
+    yield from _flipped(scene, What.STATUS, value, named(request.key, request.object_uid), now)
+
+
+def _scaled(scene: Scene, now: Now) -> Iterator[Churn]:
+    resized = scene.change.resized
+    if resized is None:
+        return
+    key = scene.view.key(resized.row)
+    if not scene.view.history.writes.knows(key):
+        return
+    victim = scene.victim(resized.row)
+    deed = Deed(What.SCALED, scene.request.user.username, resized.after)
+    said = 0
+    for window_s in WINDOWS_S:
+        times = scene.view.history.writes.written(key, What.SCALED, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            actors = scene.view.history.writes.times(key, deed, now, window_s)[1]
+            yield Churn(target=victim, what="scaled", times=times, window_s=window_s, actors=actors)
+    yield from _flipped(scene, What.SCALED, resized.after, victim, now)
+
+
+def _flipped(scene: Scene, what: What, value: int, victim: Victim, now: Now) -> Iterator[Churn]:
+    writes, key, said = scene.view.history.writes, scene.request.key, 0
+    deed = Deed(what, scene.request.user.username, value)
+    for window_s in WINDOWS_S:
+        times, actors = writes.flips(key, deed, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(
+                target=victim, what="flipped", times=times, window_s=window_s, actors=actors
+            )
+
+
+def _told(scene: Scene, word: str, deed: Deed, victim: Victim, now: Now) -> Iterator[Churn]:
+    writes, key, said = scene.view.history.writes, scene.request.key, 0
+    for window_s in WINDOWS_S:
+        times, actors = writes.times(key, deed, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(target=victim, what=word, times=times, window_s=window_s, actors=actors)

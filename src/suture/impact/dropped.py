@@ -1,0 +1,199 @@
+"""Entries that go from inside an object that stays: keys, items of lists, lines of a value.
+
+Such a write deletes nothing that has a name of its own, and takes as much away as a delete: the
+role of all nodes from a role map, a zone from a name server's configuration, a peer from a list.
+Source: the review carries both versions; see `model.entries` for what an entry is known by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from suture.impact.change import Change, Rewritten
+from suture.impact.effects import EntriesDropped
+from suture.impact.scene import Scene, named
+from suture.model.difference import UNREADABLE, parts_of
+from suture.model.edges import Link
+from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
+from suture.model.facts import StorageClassFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
+    CONFIG_MAPS,
+    PODS,
+    ROLE_BINDINGS,
+    SECRETS,
+    STORAGE_CLASSES,
+)
+from suture.model.objects import ClusterObject
+
+FIELDS = 16
+"""LIMIT: places within one object that are told of; the rest is of the same write."""
+
+CLUSTERS_OWN = "kube-system"
+"""The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
+
+BOOTSTRAPPED = ("kubernetes.io/bootstrapping", "rbac-defaults")
+"""The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
+
+BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+KEYED = frozenset({CONFIG_MAPS, SECRETS})
+
+
+def may_drop(change: Change) -> bool:
+    """Whether a change rewrites an object whose entries are compared."""
+    made = change.rewritten
+    if made is None or made.before is None:
+        return False
+    return bool(made.parts) or made.after.key.resource == STORAGE_CLASSES
+
+
+def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
+    """Return the entries that a write drops."""
+    made = scene.change.rewritten
+    if made is None or made.before is None:
+        return
+    key = made.after.key
+    if key.resource == STORAGE_CLASSES:
+        yield from _no_default(scene, made)
+    if not made.parts or not (
+        key.resource in KEYED
+        or key.resource in BINDINGS
+        or scene.view.crd(key.resource) is not None
+    ):
+        return
+    found = _dropped(scene, made)
+    if not found:
+        return
+    readers = _readers(scene.view, made.row)
+    critical = _critical(made.before, made.after)
+    for one in found[:FIELDS]:
+        yield EntriesDropped(
+            holder=named(key, made.after.uid),
+            field=one.field,
+            before=one.before,
+            dropped=len(one.entries),
+            entries=one.entries[: scene.limit],
+            readers=_reading(readers, one, whole=key.resource not in KEYED),
+            critical=critical,
+        )
+
+
+def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:
+    old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
+    found: list[Dropped] = []
+    for part in made.parts:
+        before, after = _read(old.get(part)), _read(new.get(part))
+        if made.after.key.resource in KEYED:
+            had = before if isinstance(before, dict) else {}
+            has = after if isinstance(after, dict) else {}
+            found += _keys(part, had, has, texts=made.after.key.resource == CONFIG_MAPS)
+        elif after is None and isinstance(before, list):
+            found += values_dropped(part, before, [])
+        else:
+            found += values_dropped(part, before, after)
+    return found
+
+
+def _keys(
+    part: str, had: Mapping[str, object], has: Mapping[str, object], *, texts: bool
+) -> Iterable[Dropped]:
+    """Yield the keys that are gone, and of a ConfigMap what is gone from inside those that stay.
+
+    WHY no Secret: the names of what is inside one of its values are a part of the secret.
+    """
+    yield from keys_dropped(part, had, has)
+    if not texts or part != "data":
+        return
+    for key, text in had.items():
+        now = has.get(key)
+        if isinstance(text, str) and isinstance(now, str) and now and text != now:
+            yield from texts_dropped(f"{part}.{key}", text, now)
+
+
+def _read(raw: msgspec.Raw | None) -> object:
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def _readers(view: GraphView, row: int | None) -> list[Link]:
+    """Return the running pods that name an object."""
+    if row is None:
+        return []
+    return [
+        link
+        for link in view.needed_by(row)
+        if link.other.resource == PODS
+        and link.present
+        and not view.finished(link.row)
+        and not view.terminating(link.row)
+    ]
+
+
+def _reading(readers: list[Link], one: Dropped, *, whole: bool) -> int:
+    """Return how many pods read what is dropped: the whole object, or one of the keys."""
+    if whole or not readers:
+        return len({link.row for link in readers})
+    _, _, inside = one.field.partition(".")
+    entries = frozenset(one.entries)
+    return len(
+        {
+            link.row
+            for link in readers
+            if not link.key
+            or link.key in entries
+            or inside == link.key
+            or inside.startswith((f"{link.key}.", f"{link.key}["))
+        }
+    )
+
+
+def _critical(before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether an object belongs to the cluster itself, and is more than its one writer's own notes.
+
+    WHY its writer: controllers keep reports of their own in the cluster's namespace, and rewrite
+    them as they like; who alone has ever written an object drops nothing of another's.
+    """
+    key = before.key
+    if key.resource in BINDINGS:
+        label, value = BOOTSTRAPPED
+        return before.labels.get(label) == value or key.name.startswith("system:")
+    if key.resource not in KEYED or key.namespace != CLUSTERS_OWN:
+        return False
+    return len(before.managers) != 1 or after.managers != before.managers
+
+
+def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
+    """Tell of a StorageClass that is the default no longer; critical where no other one is.
+
+    Source: storage.k8s.io: a claim that names no class waits for one while there is no default.
+    """
+    old = made.before.facts if made.before is not None else None
+    new = made.after.facts
+    if not isinstance(old, StorageClassFacts) or not isinstance(new, StorageClassFacts):
+        return
+    if not old.default or new.default:
+        return
+    view = scene.view
+    others = [
+        row
+        for row in view.rows(STORAGE_CLASSES)
+        if row != made.row
+        and isinstance(facts := view.facts(row), StorageClassFacts)
+        and facts.default
+    ]
+    yield EntriesDropped(
+        holder=named(made.after.key, made.after.uid),
+        field="metadata.annotations",
+        before=1,
+        dropped=1,
+        entries=("storageclass.kubernetes.io/is-default-class",),
+        readers=0,
+        critical=not others,
+    )

@@ -1,0 +1,135 @@
+"""Effects of a write on what stays: restarts, tenure, ownership, entries, repetition."""
+
+from __future__ import annotations
+
+import msgspec
+
+from suture.impact.effects.common import Confidence, Victim
+
+
+class PodsRestarted(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Pods of one workload would be replaced by others: its template changes, or what it reads.
+
+    `unavailable`: at most so many at a time by its strategy. `healthy`: the workload has all its
+    replicas Ready now. `on_delete`: pods follow only when somebody deletes them.
+    """
+
+    workload: Victim
+    count: int
+    before: int
+    unavailable: int
+    strategy: str
+    healthy: bool
+    on_delete: bool = False
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True
+
+
+class EntriesDropped(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Entries inside an object that stays would be gone: keys, or list items and lines of a value.
+
+    `field` is the data key or path. `critical`: the object belongs to the cluster itself (in
+    kube-system, read by a core add-on or by the control plane). `readers`: running pods that name
+    the object.
+    """
+
+    holder: Victim
+    field: str
+    before: int
+    dropped: int
+    entries: tuple[str, ...]
+    readers: int
+    critical: bool
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True
+
+
+class ForeignWrite(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The actor writes what another manages.
+
+    `manager` is who, `by` how that is known: controller, gitops, helm, field-manager, creator.
+    `what` is delete, owners (taken from one, or with the content), adoption (a first owner for what
+    had none), selector, labels, finalizers, scale, template or spec.
+    `manager_lives`: the manager is there and not going.
+    """
+
+    target: Victim
+    manager: str
+    by: str
+    what: str
+    manager_lives: bool
+    in_use: bool
+    explained: bool = False
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True
+
+
+class FinalizerRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A finalizer would be gone without its controller having removed it.
+
+    `owner` is who is known to remove it, in words; `by_owner`: the actor is that, or nobody is
+    known. `remaining`: objects still inside (a namespace finalized, a definition). `data`: what the
+    finalizer protects holds data or stands for something outside.
+    """
+
+    target: Victim
+    finalizer: str
+    owner: str
+    by_owner: bool
+    terminating: bool
+    remaining: int = 0
+    data: bool = False
+    confidence: Confidence = Confidence.BOUNDED
+    reversible: bool = False
+
+
+class OwnerInvalid(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An ownerReference would point to what cannot own: the collector deletes the object for it.
+
+    `why` is other-namespace, namespaced-owner, unknown-uid, wrong-kind or unknown-kind.
+    `collected`: no other owner keeps the object, so that it goes.
+    """
+
+    target: Victim
+    owner: Victim
+    why: str
+    collected: bool
+    in_use: bool
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = False
+
+
+class Growth(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """There would be more objects of a kind: under one owner, in a namespace, by one actor.
+
+    `per` is owner, namespace, actor or selector (pods that a foreign controller adopts). `lately`:
+    created in the last minute by the same actor. `wanted` is the count that the owner declares,
+    -1 where it declares none. `recovery`: the same name was lately removed by another actor.
+    """
+
+    resource: str
+    per: str
+    holder: Victim
+    before: int
+    after: int
+    lately: int
+    wanted: int = -1
+    recovery: bool = False
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True
+
+
+class Churn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The same object, or objects of the same owner and name pattern, change over and over.
+
+    `what` is deleted, evicted, recreated, flipped (a value there and back) or scaled. `times`
+    counts this request, within the last `window_s`. `actors`: how many identities take part.
+    """
+
+    target: Victim
+    what: str
+    times: int
+    window_s: int
+    actors: int
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True

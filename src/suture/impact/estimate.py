@@ -1,0 +1,144 @@
+"""From a change to its impact: the effects that some policy reads, each by its own module.
+
+Families are asked in the order of this table, and only where a policy reads one of their effects
+and the change has what they look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from suture.impact.capacity import capacity_effects, touches_nodes
+from suture.impact.change import Change
+from suture.impact.churn import churn_effects, repeats
+from suture.impact.disruption import disruption_effects, quorum_effects
+from suture.impact.dropped import dropped_effects, may_drop
+from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
+from suture.impact.external import external_effects
+from suture.impact.finalizers import finalizer_effects, lifts_finalizers
+from suture.impact.growth import creates, growth_effects
+from suture.impact.loops import loop_effects, may_close_a_ring
+from suture.impact.ownership import ownership_effects, rewrites_owners
+from suture.impact.privileges import privilege_effects, touches_rights
+from suture.impact.recent import rewrites_status
+from suture.impact.references import breaks_references, reference_effects
+from suture.impact.removal import removal_effects
+from suture.impact.rollout import restart_effects, rewrites_workload
+from suture.impact.rounds import reach_effects
+from suture.impact.scene import Scene
+from suture.impact.scope import scope_effects, widens
+from suture.impact.selection import (
+    adoption_effects,
+    may_select,
+    selection_effects,
+    writes_pod,
+)
+from suture.impact.storage import data_effects
+from suture.impact.stuck import stuck_effects
+from suture.impact.tenure import foreign_effects, may_be_foreign
+from suture.model.actor import Actor
+from suture.model.clock import Now
+from suture.model.graph import GraphView
+from suture.model.matchsets import Evaluate
+from suture.model.request import Request
+
+NO_IMPACT = Impact()
+
+POLICY_SETS = 16
+"""LIMIT: sets of needed effects whose families are remembered: the policies in force, all effects,
+and those of a few earlier policies; 0.3 kB each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Effects that one module computes together: their names, when to ask it, and how."""
+
+    names: frozenset[str]
+    concerns: Callable[[Change], bool]
+    effects: Callable[[Scene], Iterable[Effect]]
+
+
+def _takes_away(change: Change) -> bool:
+    return bool(change.direct or change.cascaded)
+
+
+def _takes_or_resizes(change: Change) -> bool:
+    return _takes_away(change) or change.resized is not None
+
+
+def _touches_pods(change: Change) -> bool:
+    return not change.empty
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        frozenset(
+            {
+                "endpoints_lost",
+                "service_emptied",
+                "admission_path_broken",
+                "route_broken",
+                "pods_lost",
+            }
+        ),
+        _touches_pods,
+        reach_effects,
+    ),
+    Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
+    Family(frozenset({"data_lost"}), _takes_away, data_effects),
+    Family(frozenset({"external_deleted"}), _takes_away, external_effects),
+    Family(frozenset({"reference_broken"}), breaks_references, reference_effects),
+    Family(frozenset({"deletion_stuck"}), _takes_away, stuck_effects),
+    Family(frozenset({"disruption_exceeded"}), _takes_away, disruption_effects),
+    Family(frozenset({"quorum_lost"}), _takes_or_resizes, quorum_effects),
+    Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
+    Family(frozenset({"selection_changed"}), may_select, selection_effects),
+    Family(frozenset({"growth"}), writes_pod, adoption_effects),
+    Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),
+    Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
+    Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
+    Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
+    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects),
+    Family(frozenset({"scope_widened"}), widens, scope_effects),
+    Family(frozenset({"privilege_gained", "privilege_lost"}), touches_rights, privilege_effects),
+    Family(frozenset({"loop_closed"}), may_close_a_ring, loop_effects),
+    Family(frozenset({"growth"}), creates, growth_effects),
+    Family(frozenset({"churn"}), repeats, churn_effects),
+)
+
+
+def estimate(
+    request: Request,
+    change: Change,
+    view: GraphView,
+    actor: Actor,
+    needs: Collection[str] = ALL_EFFECTS,
+    *,
+    now: Now | None = None,
+    renames: bool = True,
+    evaluate: Evaluate | None = None,
+    limit: int = VICTIMS_NAMED,
+) -> Impact:
+    """Return the effects of a change that `needs` names; families with none are not computed.
+
+    `renames`: whether a Service that another replaces goes for that reason. `evaluate`: decides the
+    match conditions of webhooks. `limit`: how many victims each effect names.
+    """
+    if change.empty and not rewrites_status(request):
+        return Impact(doubt=change.doubt) if change.doubt else NO_IMPACT
+    scene = Scene(
+        request, change, view, actor, limit=limit, now=now, evaluate=evaluate, renames=renames
+    )
+    effects: list[Effect] = []
+    for family in _needed(frozenset(needs)):
+        if family.concerns(change):
+            effects += family.effects(scene)
+    return Impact(tuple(effects), change.doubt)
+
+
+@lru_cache(POLICY_SETS)
+def _needed(needs: frozenset[str]) -> tuple[Family, ...]:
+    """Return the families that compute something of what is needed."""
+    return tuple(family for family in FAMILIES if not family.names.isdisjoint(needs))

@@ -1,0 +1,274 @@
+"""Explained, self-healing, lasting: what kind of loss a removal is.
+
+A removal that a recorded cause accounts for is charged to the cause; one that a controller makes
+good is a dip; everything else is lasting, and is what budgets and floors are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from suture.impact.cascade import absent
+from suture.model.edges import Edge
+from suture.model.graph import GraphView, Owner
+from suture.model.names import (
+    CLAIMS,
+    CONFIG_MAPS,
+    CRDS,
+    CRON_JOBS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    DISRUPTION_BUDGETS,
+    ENDPOINT_SLICES,
+    INGRESSES,
+    JOBS,
+    NAMESPACES,
+    PODS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CrdFacts,
+    ServiceFacts,
+)
+
+RECREATED_BY: dict[Resource, frozenset[Resource]] = {
+    PODS: frozenset({REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, REPLICATION_CONTROLLERS}),
+    REPLICA_SETS: frozenset({DEPLOYMENTS}),
+    JOBS: frozenset({CRON_JOBS}),
+    ENDPOINT_SLICES: frozenset({SERVICES}),
+}
+"""Which built-in controller makes good the loss of which kind. Custom parents are not here: that
+their operator would recreate a child is a hope, and the operator may be the one who deletes."""
+
+KEPT_BY_NAME: dict[Resource, frozenset[str]] = {
+    SERVICE_ACCOUNTS: frozenset({"default"}),
+    CONFIG_MAPS: frozenset({"kube-root-ca.crt"}),
+}
+"""SOURCE: serviceaccount and root-ca-cert-publisher controllers: one in every namespace."""
+
+ALWAYS_COUNTED = frozenset(
+    {SERVICES, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, REPLICA_SETS, CRON_JOBS, CLAIMS, INGRESSES}
+)
+USABLE = frozenset({SERVICES, CLAIMS, PODS, CRDS, DISRUPTION_BUDGETS})
+"""Kinds of which the model can tell whether they serve, run or hold data right now."""
+
+NAMES_ASKED = 16
+"""LIMIT: pods of a StatefulSet looked at by name, 3 us each: a larger one is told to heal."""
+
+_GATEWAY_GROUP = "gateway.networking.k8s.io"
+
+
+def owner_ends(view: GraphView, row: int) -> bool:
+    """Whether the owner that answers for an object is gone or going: its controller, else all."""
+    if not view.has_owner(row):
+        return False
+    controller = view.controller(row)
+    if controller >= 0:
+        return view.terminating(controller)
+    owners = view.owners(row)
+    answering = [owner for owner in owners if owner.controller] or owners
+    return bool(answering) and all(_ends(view, owner, row) for owner in answering)
+
+
+def _ends(view: GraphView, owner: Owner, row: int) -> bool:
+    if owner.present:
+        return view.terminating(owner.row)
+    return absent(view, owner, view.namespace(row))
+
+
+def home_ends(view: GraphView, row: int) -> bool:
+    """Whether the namespace of an object, or the definition of its type, is going."""
+    namespace = view.namespace(row)
+    if namespace:
+        home = view.find(ObjectKey(NAMESPACES, "", namespace))
+        if home is not None and view.terminating(home):
+            return True
+    crd = view.crd(view.resource(row))
+    return crd is not None and view.terminating(crd)
+
+
+def own_namespace(view: GraphView, row: int, removed: Collection[int], identity: str) -> bool:
+    """Whether a namespace was made by who asks, and all that counts in it as well."""
+    if not identity or view.resource(row) != NAMESPACES:
+        return False
+    if view.history.created_by(view.uid(row)) != identity:
+        return False
+    return all(
+        tied(view, one, identity, "")
+        for resource, rows in view.by_resource(list(removed)).items()
+        if may_count(resource)
+        for one in rows
+        if counted(view, one)
+    )
+
+
+def replacements(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, ...]:
+    """Return the Services that have taken the place of one, so that its name can go.
+
+    Each reaches every pod of it, in the same manner and on the same ports at least, is not older,
+    and stands outside `removed`; and nothing refers to the old name any more. A Service and its
+    headless twin are two manners of reaching the same pods: neither replaces the other.
+    """
+    kinds = view.classes_selected(row)
+    # WHY first: where a namespace goes every Service in it is asked, and has no other beside it.
+    if not kinds or all(
+        other == row or other in removed for other in view.selecting_class(kinds[0], SERVICES)
+    ):
+        return ()
+    facts = view.facts(row)
+    if not isinstance(facts, ServiceFacts) or facts.selector is None:
+        return ()
+    pods = {view.alike(pod): pod for pod in view.pods_of(row)}
+    if not pods or any(referrer not in removed for referrer in view.referrers(row)):
+        return ()
+    reached = [set(view.services_of(pod)) for pod in pods.values()]
+    service = view.at(row)
+    return tuple(
+        other
+        for other in sorted(set.intersection(*reached))
+        if other != row and other not in removed and _stands_in(view.at(other), service)
+    )
+
+
+def _stands_in(new: ClusterObject, old: ClusterObject) -> bool:
+    new_facts, old_facts = new.facts, old.facts
+    return (
+        isinstance(new_facts, ServiceFacts)
+        and isinstance(old_facts, ServiceFacts)
+        and not new.terminating
+        and new.created >= old.created
+        and new_facts.type == old_facts.type
+        and new_facts.headless == old_facts.headless
+        and set(old_facts.ports) <= set(new_facts.ports)
+    )
+
+
+def self_healing(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a controller that stays, or is itself brought back, would bring the object back."""
+    makers = RECREATED_BY.get(view.resource(row))
+    if makers is None:
+        return _kept_by_name(view, row, removed)
+    maker = view.controller(row)
+    return (
+        maker >= 0
+        and view.resource(maker) in makers
+        and (_stays(view, maker, removed) or self_healing(view, maker, removed))
+        and not (view.resource(maker) == STATEFUL_SETS and _name_taken(view, row, maker))
+    )
+
+
+def _name_taken(view: GraphView, pod: int, maker: int) -> bool:
+    """Whether a StatefulSet cannot make a pod before this one, its name being somebody else's.
+
+    It then makes none of those that follow.
+    Source: StatefulSet controller `updateStatefulSet` (it stops at the first that it cannot make).
+    """
+    key = view.key(pod)
+    stem, _, ordinal = key.name.rpartition("-")
+    if not ordinal.isdecimal():
+        return False
+    for number in range(min(int(ordinal), NAMES_ASKED)):
+        before = view.find(ObjectKey(PODS, key.namespace, f"{stem}-{number}"))
+        if before is not None and view.controller(before) != maker:
+            return True
+    return False
+
+
+def _stays(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    return row not in removed and not view.terminating(row)
+
+
+def _kept_by_name(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether an object is one that the control plane keeps in every namespace."""
+    if view.resource(row) not in KEPT_BY_NAME:
+        return False
+    key = view.key(row)
+    if key.name not in KEPT_BY_NAME[key.resource]:
+        return False
+    home = view.find(ObjectKey(NAMESPACES, "", key.namespace))
+    return home is not None and home not in removed and not view.terminating(home)
+
+
+def may_count(resource: Resource) -> bool:
+    """Whether a budget may count the loss of objects of a type at all."""
+    return (
+        resource in ALWAYS_COUNTED
+        or resource in (JOBS, CRDS, PODS)
+        or resource.group == _GATEWAY_GROUP
+    )
+
+
+def counted(view: GraphView, row: int) -> bool:
+    """Whether the lasting loss of an object matters to a budget.
+
+    Services, workloads, claims and routes do whether or not they serve at this moment: an idle
+    Service is tomorrow's failover. A definition with instances does, and a pod that serves.
+    """
+    resource = view.resource(row)
+    if resource in ALWAYS_COUNTED or resource.group == _GATEWAY_GROUP:
+        return True
+    if resource == JOBS:
+        return not view.finished(row)
+    if resource == CRDS:
+        return _instances(view, row) > 0
+    if resource == PODS:
+        return view.serves(row) and bool(view.services_of(row))
+    return False
+
+
+def _instances(view: GraphView, row: int) -> int:
+    facts = view.facts(row)
+    return view.count(facts.resource) if isinstance(facts, CrdFacts) else 0
+
+
+def in_use(view: GraphView, row: int) -> bool:
+    """Whether an object serves, runs something that serves, or holds data right now."""
+    resource = view.resource(row)
+    if resource == SERVICES:
+        return view.serving_count(row) > 0
+    if resource == CLAIMS:
+        facts = view.facts(row)
+        return isinstance(facts, ClaimFacts) and facts.bound
+    if resource == PODS:
+        return view.serves(row) and bool(view.services_of(row))
+    if resource == CRDS:
+        return _instances(view, row) > 0
+    if resource == DISRUPTION_BUDGETS:
+        return any(map(view.serving_alike, view.classes_selected(row)))
+    return False
+
+
+def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a live parent, itself not going, still asks for an object.
+
+    That is its controller, or the custom resource that finds it by label or name.
+    """
+    controller = view.controller(row)
+    parents = [controller] if controller >= 0 else []
+    parents += [one for one, present in view.targets(row, Edge.PARENT) if present]
+    return any(one not in removed and not view.terminating(one) for one in parents)
+
+
+def tied(view: GraphView, row: int, identity: str, pod_uid: str) -> bool:
+    """Whether the model can tie an object to the actor: made by it, or by something it made."""
+    seen: set[int] = set()
+    queue = [row]
+    while queue:
+        current = queue.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        uid = view.uid(current)
+        if view.history.created_by(uid) == identity or (pod_uid and uid == pod_uid):
+            return True
+        # WHY also those that are absent: the actor may have made an owner that is gone since.
+        queue += view.owner_rows(current)
+    return False

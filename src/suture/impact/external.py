@@ -1,0 +1,103 @@
+"""Things outside the cluster that would be deleted with the objects that stand for them.
+
+Told by field and type, never by product: a field that says what becomes of the thing (`Delete`), a
+provider's id on an object that a finalizer holds, a load balancer, a volume that is not kept.
+Source: core/v1 Service (`service.kubernetes.io/load-balancer-cleanup`), PersistentVolume reclaim,
+VolumeSnapshotContent `deletionPolicy`; for custom resources their own schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from suture.impact.effects import ExternalDeleted
+from suture.impact.finalizers import BUILT_IN
+from suture.impact.scene import Scene
+from suture.impact.storage import DELETE, reclaim_of
+from suture.model.facts import SnapshotContentFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CONFIG_MAPS,
+    ENDPOINT_SLICES,
+    NAMESPACES,
+    PODS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    VOLUMES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
+
+LOAD_BALANCER = "LoadBalancer"
+DELETES = frozenset({"delete", "destroy"})
+"""What a field says, in small letters, that has the thing outside deleted; else it is kept."""
+
+
+class _Tally:
+    """What stands for something outside, of one type and for one reason."""
+
+    __slots__ = ("count", "direct", "explained", "rows")
+
+    def __init__(self) -> None:
+        self.count = self.direct = self.explained = 0
+        self.rows: list[int] = []
+
+
+def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
+    """Yield what goes outside the cluster, one effect for each type, reason and policy."""
+    tallies: dict[tuple[Resource, str, str], _Tally] = {}
+    for resource, rows in scene.kinds.items():
+        if resource in _NEVER or resource.group in _NEVER_OF:
+            continue
+        for facts, alike in scene.view.by_facts(rows):
+            for row in alike:
+                found = stands_for(scene.view, row, facts)
+                if found is None:
+                    continue
+                tally = tallies.setdefault((resource, *found), _Tally())
+                tally.count += 1
+                tally.direct += row in scene.direct
+                tally.explained += scene.causes.explains(row)
+                if len(tally.rows) < scene.limit:
+                    tally.rows.append(row)
+    for (resource, why, policy), tally in tallies.items():
+        yield ExternalDeleted(
+            resource=str(resource),
+            why=why,
+            policy=policy,
+            count=tally.count,
+            direct=tally.direct,
+            explained=tally.explained,
+            population=scene.view.count(resource),
+            victims=tuple(map(scene.victim, tally.rows)),
+        )
+
+
+_NEVER = frozenset({PODS, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, NAMESPACES})
+_NEVER_OF = frozenset({"apps", "batch", "policy", "autoscaling", "rbac.authorization.k8s.io"})
+"""Kinds and groups of Kubernetes' own that stand for nothing outside: not read, only counted."""
+
+
+def stands_for(view: GraphView, row: int, facts: Facts) -> tuple[str, str] | None:
+    """Return why something outside goes with an object, and what says so; None if nothing does."""
+    match facts:
+        case ServiceFacts():
+            return ("load-balancer", facts.type) if facts.type == LOAD_BALANCER else None
+        case ClaimFacts():
+            held = view.find(ObjectKey(VOLUMES, "", facts.volume)) if facts.volume else None
+            return ("reclaim-policy", DELETE) if reclaim_of(view, held) == DELETE else None
+        case SnapshotContentFacts():
+            return ("deletion-policy", DELETE) if facts.deletion == DELETE else None
+        case CustomFacts() if facts.outside:
+            return _custom(view, row, facts.outside)
+        case _:
+            return None
+
+
+def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
+    if said.lower() in DELETES:
+        return "deletion-policy", said
+    # A provider's id is an address, a policy is a word.
+    held = [one for one in view.finalizers(row) if one not in BUILT_IN]
+    return ("finalizer", held[0]) if "://" in said and held else None

@@ -1,0 +1,44 @@
+"""Old ReplicaSets that a Deployment no longer keeps, once a new template has rolled out.
+
+Beside `rollout`, which tells of pods: these go as objects, with nothing in them by then.
+Source: deployment controller `cleanupDeployment`: when a rollout is complete, the oldest of the old
+ReplicaSets go, as many as are beyond the history that the Deployment keeps.
+"""
+
+from __future__ import annotations
+
+from suture.impact.rollout import pods_under
+from suture.model.graph import GraphView
+from suture.model.names import DEPLOYMENTS, REPLICA_SETS
+from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.podtemplate import rollout_of
+
+
+def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tuple[int, ...]:
+    """Return the ReplicaSets that a new template of a Deployment puts beyond its history.
+
+    None where pods of it are not Ready now: its next rollout may not come to an end either.
+    """
+    before = view.facts(row)
+    if (
+        after.key.resource != DEPLOYMENTS
+        or not isinstance(before, WorkloadFacts)
+        or not isinstance(after.facts, WorkloadFacts)
+        or before.template_hash == after.facts.template_hash
+    ):
+        return ()
+    sets = [
+        child
+        for child in view.children_of(row)
+        if view.resource(child) == REPLICA_SETS and not view.gone(child)
+    ]
+    rollout = rollout_of(body)
+    surplus = len(sets) - rollout.history
+    if surplus <= 0 or rollout.paused or not all(_ready(view, one) for one in sets):
+        return ()
+    sets.sort(key=lambda one: (view.at(one).created, view.key(one).name))
+    return tuple(one for one in sets[:surplus] if not view.terminating(one))
+
+
+def _ready(view: GraphView, replica_set: int) -> bool:
+    return all(view.serves(pod) for pod in pods_under(view, replica_set))

@@ -1,0 +1,49 @@
+"""What goes with an application or release that a finalizer holds: all that it keeps.
+
+Beside `cascade`, which follows Kubernetes' own controllers: here it is the keeper's that acts on
+its finalizer, and without one nothing goes along.
+Source: GitOps controllers prune the inventory of an object that is deleted with their finalizer,
+and leave it where the finalizer was taken off before.
+"""
+
+from __future__ import annotations
+
+from suture.impact.cascade import closure
+from suture.impact.finalizers import BUILT_IN
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+
+DEEP = 4
+"""LIMIT: applications that keep applications: an application of applications is two. What lies
+deeper is told when its own application goes."""
+
+
+def with_inventories(
+    view: GraphView, direct: tuple[int, ...], taken: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return what goes along with `direct`, to which `taken` is known, inventories included."""
+    if not view.names_by(Edge.MANAGED_BY):
+        return taken
+    level = [*direct, *taken]
+    # WHY first: nearly nothing has a finalizer of somebody's own, and columns tell.
+    if all(BUILT_IN.keys() >= frozenset(held) for held, _, _ in view.held(level)):
+        return taken
+    known, found = set(level), list(taken)
+    for _ in range(DEEP):
+        kept = [row for row in _kept(view, level) if row not in known]
+        if not kept:
+            break
+        more = dict.fromkeys((*kept, *closure(view, kept)))
+        level = [row for row in more if row not in known]
+        known.update(level)
+        found += level
+    return tuple(found)
+
+
+def _kept(view: GraphView, rows: list[int]) -> list[int]:
+    """Return what is kept by those of some objects that a finalizer of their own holds."""
+    keepers = [
+        row for row in view.named(rows)
+        if not BUILT_IN.keys() >= frozenset(view.finalizers(row))
+    ]  # fmt: skip
+    return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))

@@ -1,0 +1,183 @@
+"""What parents want: whether the one behind an object still asks for it, or for fewer.
+
+A parent is found by uid (owner), by label or name (as a rule says), by the name that a StatefulSet
+gives its claims, or by the mark of the release or application that keeps the object.
+Source: StatefulSet controller (`<template>-<set>-<ordinal>`, claims beyond its size are left);
+Deployment controller (a ReplicaSet at zero is history).
+"""
+
+from __future__ import annotations
+
+import re
+
+from suture.model.edges import Edge
+from suture.model.facts import AutoscalerFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLAIMS,
+    PODS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
+    WORKLOADS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import CustomFacts, WorkloadFacts
+
+_MOUNTS = frozenset({Edge.CLAIM})
+_ORDINAL = re.compile(r"(.+)-(\d{1,9})")
+
+
+CLIMBED = 8
+"""LIMIT: owners above a pod that are followed: Job and CronJob, ReplicaSet and Deployment, are two;
+a ring of owners, which nothing forbids, ends here."""
+
+
+def maker_of(view: GraphView, pod: int) -> int:
+    """Return what stands behind a pod: the workload at the root of its controllers.
+
+    Where its controller is no workload that is it; where it has none it is the pod itself.
+    """
+    maker = pod
+    for _ in range(CLIMBED):
+        above = view.controller(maker)
+        if above < 0:
+            break
+        resource = view.resource(above)
+        workload = resource in WORKLOADS or resource == REPLICATION_CONTROLLERS
+        if workload or maker == pod:
+            maker = above
+        if not workload:
+            break
+    return maker
+
+
+def wanted_count(view: GraphView, parent: int) -> int | None:
+    """Return how many children a custom resource says that it wants; None where it does not."""
+    facts = view.facts(parent)
+    return facts.wanted if isinstance(facts, CustomFacts) else None
+
+
+def spare(view: GraphView, parent: int, resource: Resource) -> int:
+    """Return how many children of a type live beyond what their custom resource wants.
+
+    Children are those that a rule says it counts, and the pods that it owns itself; of others (a
+    Deployment for each part of a product) the wanted count tells nothing.
+    """
+    wants = wanted_count(view, parent)
+    if wants is None:
+        return 0
+    children = [
+        row
+        for row in view.sources(parent, Edge.PARENT)
+        if view.resource(row) == resource and not view.terminating(row)
+    ]
+    if resource == PODS and not children:
+        children = [
+            pod
+            for kind in view.classes_owned(parent)
+            for pod in view.pods_alike(kind)
+            if not view.terminating(pod)
+        ]
+    return max(0, len(children) - wants)
+
+
+def statefulset_of(view: GraphView, claim: ObjectKey) -> tuple[int, int] | None:
+    """Return the row of the StatefulSet that a claim is named after, and the claim's ordinal."""
+    fits = _ORDINAL.fullmatch(claim.name)
+    if claim.resource != CLAIMS or fits is None:
+        return None
+    stem, ordinal = fits[1], int(fits[2])
+    _, dash, name = stem.partition("-")
+    while dash:
+        row = view.find(ObjectKey(STATEFUL_SETS, claim.namespace, name))
+        if row is not None:
+            return row, ordinal
+        _, dash, name = name.partition("-")
+    return None
+
+
+def beyond_size(view: GraphView, claim: int) -> bool:
+    """Whether a claim is left over: its StatefulSet wants fewer, and no pod uses it any more.
+
+    Not where it wants none at all: scaled to nothing it keeps its data for when it comes back.
+    """
+    found = statefulset_of(view, view.key(claim))
+    if found is None:
+        return False
+    row, ordinal = found
+    facts = view.facts(row)
+    size = facts.replicas if isinstance(facts, WorkloadFacts) else None
+    return bool(size) and ordinal >= (size or 0) and not mounting(view, claim)
+
+
+def mounting(view: GraphView, claim: int) -> list[int]:
+    """Return the running pods that name a claim."""
+    return [
+        pod
+        for use in view.uses(claim, _MOUNTS)
+        if use.of_pods
+        for pod in view.pods_alike(use.row)
+        if not view.terminating(pod) and not view.finished(pod)
+    ]
+
+
+def rolled_out(view: GraphView, row: int) -> bool:
+    """Whether a ReplicaSet is history: its Deployment lives, and it wants and has no pods."""
+    if view.resource(row) != REPLICA_SETS:
+        return False
+    facts = view.facts(row)
+    return (
+        isinstance(facts, WorkloadFacts)
+        and facts.replicas == 0
+        and not any(view.pods_alike(kind) for kind in view.classes_owned(row))
+        and view.controller(row) >= 0
+    )
+
+
+def manager_ends(view: GraphView, row: int) -> bool:
+    """Whether the application or release that keeps an object is going."""
+    managers = view.targets(row, Edge.MANAGED_BY)
+    return bool(managers) and all(present and view.terminating(one) for one, present in managers)
+
+
+def asked_for(view: GraphView, row: int) -> int:
+    """Return how many pods those behind a workload ask for at least; -1 where none says.
+
+    That is the custom resource that keeps it, or the lower bound of an autoscaler.
+    """
+    asked = [-1]
+    for scaler in view.sources(row, Edge.SCALES):
+        facts = view.facts(scaler)
+        if isinstance(facts, AutoscalerFacts) and not view.terminating(scaler):
+            asked.append(facts.least)
+    for parent in _parents(view, row):
+        wants = wanted_count(view, parent)
+        if wants is not None and not view.terminating(parent):
+            asked.append(wants)
+    return max(asked)
+
+
+def _parents(view: GraphView, row: int) -> list[int]:
+    parents = [owner.row for owner in view.owners(row) if owner.controller and owner.present]
+    return parents + [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+
+
+def resize_explained(view: GraphView, row: int, after: int) -> bool:
+    """Whether somebody who may decide wants a workload no larger than `after`.
+
+    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so.
+    """
+    for scaler in view.sources(row, Edge.SCALES):
+        facts = view.facts(scaler)
+        if (
+            isinstance(facts, AutoscalerFacts)
+            and not view.terminating(scaler)
+            and facts.least <= after <= facts.most
+        ):
+            return True
+    return any(
+        not view.terminating(parent) and wanted_count(view, parent) == after
+        for parent in _parents(view, row)
+    )

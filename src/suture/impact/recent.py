@@ -1,0 +1,195 @@
+"""What is remembered of each write that was let through, to compare the next one with.
+
+Beside `churn` and `growth`, which read it. One caller, `judge`, after its verdict. What controllers
+write every few seconds without changing anything that lasts is not remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+import msgspec
+
+from suture.impact.change import Change
+from suture.model.clock import Now
+from suture.model.difference import UNREADABLE, parts_of
+from suture.model.graph import GraphView
+from suture.model.names import NODES, SECRETS, ObjectKey, Operation, Resource
+from suture.model.objects import ClusterObject, NodeFacts
+from suture.model.placement import REPELS
+from suture.model.request import Request
+from suture.model.writes import TEN_MINUTES_S, Deed, What, number
+
+STATUS_NOTED = 4
+"""How many writes of a status within ten minutes are waved through before its content is compared:
+a rollout writes as many, and comparing costs as much as all the rest of a usual write."""
+
+DIRECT_NOTED = 64
+"""LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
+
+
+class _Status(msgspec.Struct, gc=False):
+    status: msgspec.Raw = msgspec.Raw()
+
+
+_status_decoder = msgspec.json.Decoder(_Status)
+
+_DRAWN = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
+"""What generateName and its kin draw by lot, or count up, at the end of a name."""
+
+
+def pattern_of(name: str) -> str:
+    """Return a name without the part that is drawn by lot."""
+    return _DRAWN.sub("-*", name[-253:])
+
+
+def creator(identity: str, resource: Resource) -> str:
+    """Name the counter of an actor's creations of a type."""
+    return f"created/{resource}/{identity}"
+
+
+def creator_in(identity: str, resource: Resource, namespace: str) -> str:
+    """Name the counter of an actor's creations of a type in a namespace."""
+    return f"created/{resource}/{namespace}/{identity}"
+
+
+def creator_like(identity: str, key: ObjectKey) -> str:
+    """Name the counter of an actor's creations under names that differ by lot only."""
+    return f"created/{key.resource}/{key.namespace}/{pattern_of(key.name)}/{identity}"
+
+
+def taken_from(uid: str, resource: Resource) -> str:
+    """Name the counter of what was taken away, type by type, from one owner."""
+    return f"taken/{resource}/{uid}"
+
+
+def shape_number(thing: ClusterObject, body: bytes) -> int:
+    """Return a number that is equal for equal labels and content, whatever else was written.
+
+    Of a Secret only the names of its entries count: a digest of a password is kept nowhere.
+    """
+    digest = blake2b(digest_size=8)
+    for key in sorted(thing.labels):
+        digest.update(f"{key}={thing.labels[key]}\0".encode(errors="replace"))
+    parts = {} if thing.key.resource == SECRETS else parts_of(body)
+    for name in sorted(parts):
+        digest.update(name.encode(errors="replace"))
+        digest.update(bytes(parts[name]))
+    if not parts and thing.facts is not None:
+        digest.update(msgspec.msgpack.encode(thing.facts))
+    return int.from_bytes(digest.digest()) >> 1
+
+
+def status_number(body: bytes) -> int:
+    """Return a number that is equal for equal statuses."""
+    try:
+        raw = bytes(_status_decoder.decode(body).status)
+    except UNREADABLE:
+        raw = b""
+    return int.from_bytes(blake2b(raw, digest_size=8).digest()) >> 1
+
+
+def rewrites_status(request: Request) -> bool:
+    """Whether a request writes a status that differs from the one before."""
+    return (
+        request.subresource == "status"
+        and request.operation is Operation.UPDATE
+        and bool(request.old_body)
+        and request.old_body != request.new_body
+    )
+
+
+def asks_removal(request: Request) -> bool:
+    """Whether a request asks for an object to go; what lifts its last finalizer does not."""
+    return request.operation is Operation.DELETE or request.subresource == "eviction"
+
+
+def remember(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    """Remember what a request that was let through does."""
+    if change.direct and asks_removal(request):
+        _remember_removal(request, change, view, now)
+    if change.resized is not None:
+        _remember_size(request, change, view, now)
+    made = change.rewritten
+    if made is not None:
+        if made.before is None:
+            _remember_creation(request, made.after, view, now)
+        elif not change.direct:
+            _remember_rewriting(request, made.before, made.after, view, now)
+    elif rewrites_status(request):
+        _remember_status(request, view, now)
+
+
+def _remember_removal(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    writes, identity = view.history.writes, request.user.username
+    evicted = change.evicted or request.subresource == "eviction"
+    what = What.EVICTED if evicted else What.DELETED
+    for row in change.direct[:DIRECT_NOTED]:
+        key = view.key(row)
+        writes.note(key, Deed(what, identity, number(view.uid(row))), now)
+        if key.resource == NODES:
+            writes.note_closed(key.name, now)
+    for owner, resource, count in takings(view, change.direct):
+        writes.count(taken_from(owner, resource), now, count)
+
+
+def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:
+    """Return from which controllers some objects are taken: uid, type and how many."""
+    found: dict[tuple[int, Resource], int] = {}
+    owner_of: dict[int, int] = {}
+    for row in rows:
+        alike = view.alike(row)
+        owner = owner_of.get(alike)
+        if owner is None:
+            owner = owner_of[alike] = view.controller(row)
+        if owner >= 0:
+            at = owner, view.resource(row)
+            found[at] = found.get(at, 0) + 1
+    return [(view.uid(row), resource, count) for (row, resource), count in found.items()]
+
+
+def _remember_size(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    resized = change.resized
+    if resized is None:
+        return
+    writes, identity, key = view.history.writes, request.user.username, view.key(resized.row)
+    for size in (resized.before, resized.after):
+        writes.note(key, Deed(What.SCALED, identity, size), now)
+    writes.note_wish(view.uid(resized.row), resized.before, resized.after, now)
+
+
+def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:
+    writes, identity, key = view.history.writes, request.user.username, after.key
+    writes.count(creator(identity, key.resource), now)
+    writes.count(creator_in(identity, key.resource, key.namespace), now)
+    writes.count(creator_like(identity, key), now)
+
+
+def _remember_rewriting(
+    request: Request, before: ClusterObject, after: ClusterObject, view: GraphView, now: Now
+) -> None:
+    writes, identity = view.history.writes, request.user.username
+    for thing, body in ((before, request.old_body), (after, request.new_body)):
+        deed = Deed(What.WROTE, identity, shape_number(thing, body))
+        writes.note(request.key, deed, now)
+    old, new = before.facts, after.facts
+    if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
+        if _shut(new) and (not _shut(old) or set(new.taints) - set(old.taints)):
+            writes.note_closed(request.key.name, now)
+        elif _shut(old) and not _shut(new):
+            writes.note_opened(request.key.name)
+
+
+def _shut(facts: NodeFacts) -> bool:
+    return facts.unschedulable or any(taint.effect in REPELS for taint in facts.taints)
+
+
+def _remember_status(request: Request, view: GraphView, now: Now) -> None:
+    writes, key, identity = view.history.writes, request.key, request.user.username
+    if writes.written(key, What.STATUS, now, TEN_MINUTES_S) < STATUS_NOTED:
+        # A number that no content has, and another each time.
+        writes.note(key, Deed(What.STATUS, identity, -now.mono_ns), now)
+        return
+    for body in (request.old_body, request.new_body):
+        writes.note(key, Deed(What.STATUS, identity, status_number(body)), now)

@@ -1,0 +1,190 @@
+"""What others name and would be gone: those could not start again, or would stop working.
+
+An object that goes whole, an entry of a ConfigMap or Secret that goes, a version of a type that is
+no longer served. Told apart: what today's templates name, and what only history names.
+Source: kubelet (a missing required ConfigMap, Secret or key is CreateContainerConfigError), pod
+admission (ServiceAccount, PriorityClass, RuntimeClass), apiextensions (a definition without a
+served version).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from suture.impact.change import Change, Rewritten
+from suture.impact.effects import Confidence, ReferenceBroken, Victim
+from suture.impact.parents import maker_of
+from suture.impact.scene import Scene
+from suture.impact.scene import named as victim_at
+from suture.model.edges import Edge
+from suture.model.facts import KeysFacts
+from suture.model.graph import GraphView, Use
+from suture.model.names import (
+    DEPLOYMENTS,
+    ENDPOINT_SLICES,
+    JOBS,
+    PODS,
+    REPLICA_SETS,
+    WORKLOADS,
+)
+from suture.model.objects import CrdFacts, WorkloadFacts
+
+BREAKING = frozenset(
+    {
+        Edge.CONFIG_MAP, Edge.SECRET, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET, Edge.CLAIM,
+        Edge.PRIORITY_CLASS, Edge.RUNTIME_CLASS, Edge.RESOURCE_CLAIM, Edge.GOVERNING_SERVICE,
+        Edge.STORAGE_CLASS, Edge.CLASS, Edge.CERTIFICATE, Edge.ATTACHED_TO, Edge.DATA_SOURCE,
+        Edge.SNAPSHOT_CONTENT, Edge.PARAMETERS, Edge.RULE,
+    }
+)  # fmt: skip
+"""Needs without which something cannot start or work. Others have effects of their own: routes,
+paths into the API, rights, volumes."""
+
+_NAMED_BY_NONE = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
+
+
+def breaks_references(change: Change) -> bool:
+    """Whether a change may take away what others name."""
+    made = change.rewritten
+    kept = made is not None and made.before is not None
+    return bool(change.direct or change.cascaded) or (
+        kept and made is not None and isinstance(made.after.facts, (KeysFacts, CrdFacts))
+    )
+
+
+def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
+    """Yield what is named and goes, one effect for each kind of need."""
+    view = scene.view
+    gone = scene.removed | scene.whole
+    for resource, rows in scene.kinds.items():
+        if resource in _NAMED_BY_NONE:
+            continue
+        for row in view.named(rows):
+            uses = view.uses(row, BREAKING, gone)
+            if uses and not scene.causes.heals(row):
+                explained = scene.causes.explains(row)
+                yield from _broken(scene, row, "", uses, explained=explained)
+    made = scene.change.rewritten
+    if made is None or made.row is None or made.row in scene.removed:
+        return
+    for key in _keys_gone(made):
+        uses = [one for one in view.uses(made.row, BREAKING, gone) if one.key == key]
+        yield from _broken(scene, made.row, key, uses, explained=False)
+    yield from _versions_gone(scene, made)
+
+
+class _Users:
+    """Who names one object for one reason."""
+
+    __slots__ = ("current", "past", "pods", "rows")
+
+    def __init__(self) -> None:
+        self.current = self.past = self.pods = 0
+        self.rows: list[int] = []
+
+
+def _broken(
+    scene: Scene, row: int, key: str, uses: list[Use], *, explained: bool
+) -> Iterable[ReferenceBroken]:
+    """Yield what names an object, or one entry of it where `key` is not empty."""
+    view = scene.view
+    users: dict[Edge, _Users] = {}
+    met: set[tuple[Edge, int]] = set()
+    for use in uses:
+        if use.optional or (use.edge, use.row) in met:
+            continue
+        met.add((use.edge, use.row))
+        if use.of_pods:
+            _pods(scene, users, use.edge, use.row)
+        elif not view.terminating(use.row):
+            _object(view, users.setdefault(use.edge, _Users()), use.row)
+    for edge, found in users.items():
+        if found.current or found.past or found.pods:
+            named = list(dict.fromkeys(found.rows))[: scene.limit]
+            yield ReferenceBroken(
+                target=scene.victim(row),
+                key=key,
+                edge=edge,
+                current=found.current,
+                past=found.past,
+                pods=found.pods,
+                users=tuple(map(scene.victim, named)),
+                explained=explained,
+            )
+
+
+def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> None:
+    """Count the pods of a class that stay; current are those that no template stands for."""
+    view = scene.view
+    pods = [pod for pod in view.pods_alike(kind) if pod not in scene.removed]
+    running = [pod for pod in pods if not view.terminating(pod) and not view.finished(pod)]
+    if not pods:
+        return
+    found = users.setdefault(edge, _Users())
+    found.pods += len(running)
+    found.past += len(pods) - len(running)
+    if not running:
+        return
+    maker = maker_of(view, running[0])
+    if view.resource(maker) == PODS:
+        found.current += len(running)
+        found.rows += running[: scene.limit]
+    elif view.resource(maker) not in WORKLOADS:
+        found.current += maker not in found.rows
+        found.rows.append(maker)
+
+
+def _object(view: GraphView, found: _Users, row: int) -> None:
+    """Count an object: a template of today, or history."""
+    resource = view.resource(row)
+    facts = view.facts(row)
+    past = False
+    if resource == REPLICA_SETS:
+        kept = any(
+            one.controller and one.present and view.resource(one.row) == DEPLOYMENTS
+            for one in view.owners(row)
+        )
+        past = kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
+    elif resource == JOBS:
+        past = view.finished(row)
+    if past:
+        found.past += 1
+        return
+    found.current += 1
+    found.rows.insert(0, row)
+
+
+def _keys_gone(made: Rewritten) -> list[str]:
+    """Return the entries that an update takes out of a ConfigMap or Secret."""
+    before = made.before.facts if made.before is not None else None
+    after = made.after.facts
+    if not isinstance(before, KeysFacts) or not isinstance(after, KeysFacts):
+        return []
+    kept = frozenset(after.keys)
+    return [key for key in before.keys if key not in kept]
+
+
+def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
+    """Yield the versions without which no instance of a definition can be reached any more."""
+    before = made.before.facts if made.before is not None else None
+    after = made.after.facts
+    if not isinstance(before, CrdFacts) or not isinstance(after, CrdFacts):
+        return
+    instances = scene.view.count(before.resource)
+    # WHY only the last: what is stored in a version that is not served is served in another, and
+    # the API server itself refuses that a stored one is dropped.
+    gone = before.served_versions if instances and not after.served_versions else ()
+    for version in gone:
+        yield ReferenceBroken(
+            target=_named(made),
+            key=version,
+            edge=Edge.DEFINITION,
+            current=instances,
+            past=0,
+            pods=0,
+            confidence=Confidence.BOUNDED,
+        )
+
+
+def _named(made: Rewritten) -> Victim:
+    return victim_at(made.after.key, made.after.uid)

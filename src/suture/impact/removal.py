@@ -1,0 +1,157 @@
+"""What goes, per resource: how much of it is explained, heals by itself, or is lost for good."""
+
+from __future__ import annotations
+
+from suture.impact.effects import ObjectsRemoved
+from suture.impact.explained import (
+    KEPT_BY_NAME,
+    RECREATED_BY,
+    USABLE,
+    counted,
+    in_use,
+    may_count,
+    tied,
+)
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.graph import GraphView, Lot
+from suture.model.names import CLAIMS, PODS, Resource
+
+PROTECT, PROTECTED = "suture.dev/protect", "true"
+"""The label by which people say that an object is to stay, whoever would take it away."""
+
+
+class _Tally:
+    """The counts of one resource, while what goes is walked."""
+
+    __slots__ = (
+        "count", "counted", "counted_cascaded", "direct", "explained", "foreign",
+        "in_use", "lasting", "protected", "self_healing", "wanted",
+    )  # fmt: skip
+
+    def __init__(self, count: int, direct: int) -> None:
+        self.count, self.direct = count, direct
+        self.explained = self.self_healing = self.lasting = 0
+        self.counted = self.counted_cascaded = self.foreign = self.wanted = self.in_use = 0
+        self.protected = 0
+
+
+def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
+    """Return what a change removes, one effect a resource, the most that counts first."""
+    tallies: dict[Resource, _Tally] = {}
+    for resource, rows in scene.kinds.items():
+        tally = _Tally(len(rows), _direct(scene, resource, rows))
+        if resource == PODS:
+            for lot in scene.lots:
+                _count_pods(scene, tally, lot)
+        else:
+            _count(scene, tally, resource, rows)
+        tallies[resource] = tally
+    ranked = sorted(tallies.items(), key=lambda item: (-item[1].counted, -item[1].count, item[0]))
+    return [_effect(scene, resource, tally) for resource, tally in ranked]
+
+
+def _direct(scene: Scene, resource: Resource, rows: list[int]) -> int:
+    """Return how many of some objects the request names itself."""
+    if not scene.change.cascaded:
+        return len(rows)
+    return sum(scene.view.resource(row) == resource for row in scene.change.direct)
+
+
+def _count_pods(scene: Scene, tally: _Tally, lot: Lot) -> None:
+    view, causes = scene.view, scene.causes
+    used = lot.serves and bool(causes.services_of(lot.first))
+    if used:
+        tally.in_use += lot.count
+    explained = causes.explained_of(lot)
+    tally.explained += explained
+    left = lot.count - explained
+    if not left:
+        return
+    if causes.heals(lot.first):
+        tally.self_healing += left
+        return
+    tally.lasting += left
+    if view.labels(lot.first).get(PROTECT) == PROTECTED:
+        tally.protected += left
+    if causes.wanted(lot.first):
+        tally.wanted += left
+    if not used or _counted_as_maker(view, lot.first, causes.removed):
+        return
+    tally.counted += left
+    if lot.first not in scene.direct:
+        tally.counted_cascaded += left
+    pods = [lot.first] if view.has_owner(lot.first) else lot.pods[:left]
+    strange = sum(not _tied(scene, pod) for pod in pods)
+    tally.foreign += left if strange == len(pods) else strange
+
+
+def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
+    view, causes = scene.view, scene.causes
+    if resource in USABLE:
+        tally.in_use = sum(in_use(view, row) for row in rows)
+    tally.protected = _protected(scene, resource, rows)
+    left = causes.unexplained(resource, rows)
+    tally.explained = len(rows) - len(left)
+    healing = causes.healing(resource, left)
+    if healing:
+        tally.self_healing = len(healing)
+        left = [row for row in left if row not in healing]
+    tally.lasting = len(left)
+    if not left:
+        return
+    with_parents = {*view.owned(left), *view.pointing(left, Edge.PARENT)}
+    tally.wanted = sum(causes.wanted(row) for row in with_parents)
+    if not may_count(resource):
+        return
+    for row in left:
+        if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
+            tally.counted += 1
+            tally.counted_cascaded += row not in scene.direct
+            if not _tied(scene, row):
+                tally.foreign += 1
+
+
+def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:
+    """Return how many of some objects people marked to stay, less what is brought back.
+
+    Whatever explains a removal: the mark is on this object.
+    """
+    marked = scene.view.labelled(rows, PROTECT, PROTECTED)
+    if marked and (resource in RECREATED_BY or resource in KEPT_BY_NAME):
+        return sum(not scene.causes.heals(row) for row in marked)
+    return len(marked)
+
+
+def _tied(scene: Scene, row: int) -> bool:
+    return tied(scene.view, row, scene.actor.user.username, scene.actor.pod_uid)
+
+
+def _counted_as_maker(view: GraphView, row: int, removed: frozenset[int]) -> bool:
+    """Whether an object goes together with a counted maker: one workload, counted once.
+
+    A Deployment takes its ReplicaSets and pods along; the loss is one workload, not fifty.
+    """
+    maker = view.controller(row)
+    return maker in removed and counted(view, maker)
+
+
+def _effect(scene: Scene, resource: Resource, tally: _Tally) -> ObjectsRemoved:
+    named = scene.kinds[resource][: scene.limit]
+    return ObjectsRemoved(
+        resource=str(resource),
+        count=tally.count,
+        direct=tally.direct,
+        explained=tally.explained,
+        self_healing=tally.self_healing,
+        lasting=tally.lasting,
+        counted=tally.counted,
+        counted_cascaded=tally.counted_cascaded,
+        foreign=tally.foreign,
+        wanted=tally.wanted,
+        in_use=tally.in_use,
+        protected=tally.protected,
+        population=scene.view.count(resource),
+        victims=tuple(map(scene.victim, named)),
+        reversible=resource != CLAIMS,
+    )

@@ -1,0 +1,155 @@
+"""What every effect is computed from: one change, the graph it meets, who asks, and when.
+
+Made once a request. What several effects read is looked up once and kept here.
+"""
+
+from __future__ import annotations
+
+from suture.impact.causes import Causes
+from suture.impact.change import Change
+from suture.impact.effects import Victim
+from suture.impact.parents import maker_of
+from suture.model.actor import Actor
+from suture.model.clock import Now
+from suture.model.graph import GraphView, Lot
+from suture.model.matchsets import Evaluate
+from suture.model.names import PODS, SECRETS, ObjectKey, Resource
+from suture.model.request import Request
+
+
+class Scene:
+    """One change before it is made.
+
+    `now` None: the time is not known (a file, a snapshot), so that nothing recent can be told.
+    `evaluate` decides the match conditions of webhooks; without it they may match. `limit` is how
+    many victims an effect names.
+    """
+
+    __slots__ = (
+        "_kinds", "_lots",
+        "_makers", "_of_class",
+        "_releases",
+        "_rows",
+        "_running",
+        "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "limit", "now",
+        "request", "view",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        request: Request,
+        change: Change,
+        view: GraphView,
+        actor: Actor,
+        *,
+        limit: int,
+        now: Now | None = None,
+        evaluate: Evaluate | None = None,
+        renames: bool = True,
+    ) -> None:
+        self.request = request
+        self.change = change
+        self.view = view
+        self.actor = actor
+        self.now = now
+        self.evaluate = evaluate
+        self.limit = limit
+        self.causes = Causes(view, change, actor.user.username, renames=renames)
+        self.direct = frozenset(change.direct)
+        self._kinds: dict[Resource, list[int]] | None = None
+        self._lots: list[Lot] | None = None
+        self._makers: dict[int, int] = {}
+        self._victims: dict[int, Victim] = {}
+        self._rows: dict[Victim, int] = {}
+        self._whole: frozenset[int] | None = None
+        self._releases: dict[str, list[int]] = {}
+        self._running: dict[int, tuple[int, int, int]] = {}
+        self._of_class: dict[int, list[Lot]] | None = None
+
+    @property
+    def removed(self) -> frozenset[int]:
+        """The rows that the request takes away, direct and cascaded."""
+        return self.causes.removed
+
+    @property
+    def kinds(self) -> dict[Resource, list[int]]:
+        """The same rows by their type, the request's own first."""
+        if self._kinds is None:
+            self._kinds = self.view.by_resource(self.change.removed)
+        return self._kinds
+
+    @property
+    def lots(self) -> list[Lot]:
+        """The pods among them, by what they have in common."""
+        if self._lots is None:
+            pods = self.kinds.get(PODS)
+            self._lots = self.view.lots(pods) if pods else []
+        return self._lots
+
+    def running(self, kind: int) -> tuple[int, int, int]:
+        """Return how many pods of a class run, serve, and leave already, counted once."""
+        found = self._running.get(kind)
+        if found is None:
+            found = self._running[kind] = self._counted(kind) or self.view.running_alike(kind)
+        return found
+
+    def _counted(self, kind: int) -> tuple[int, int, int] | None:
+        """Return the same of a class of which every pod goes; None of any other.
+
+        WHY: those pods were walked before, and none of them leaves already.
+        """
+        if self._of_class is None:
+            self._of_class = {}
+            for lot in self.lots:
+                self._of_class.setdefault(lot.kind, []).append(lot)
+        lots = self._of_class.get(kind, ())
+        if sum(lot.count for lot in lots) != self.view.class_size(kind):
+            return None
+        return (
+            sum(lot.count for lot in lots if lot.running),
+            sum(lot.count for lot in lots if lot.serves),
+            0,
+        )
+
+    @property
+    def whole(self) -> frozenset[int]:
+        """The pod classes of which every pod goes."""
+        if self._whole is None:
+            self._whole = self.view.whole_classes(self.lots)
+        return self._whole
+
+    def releases(self, namespace: str) -> list[int]:
+        """Return the Secrets of a namespace that may record releases, looked up once."""
+        found = self._releases.get(namespace)
+        if found is None:
+            rows = self.view.rows(SECRETS, namespace)
+            found = self._releases[namespace] = self.view.labelled(rows, "owner", "helm")
+        return found
+
+    def maker(self, lot: Lot) -> int:
+        """Return what stands behind pods, looked up once for each class."""
+        found = self._makers.get(lot.kind)
+        if found is None:
+            found = self._makers[lot.kind] = maker_of(self.view, lot.first)
+        return found
+
+    def victim(self, row: int) -> Victim:
+        """Name the object in a row as effects do, each once."""
+        found = self._victims.get(row)
+        if found is None:
+            found = self._victims[row] = named(self.view.key(row), self.view.uid(row))
+            self._rows[found] = row
+        return found
+
+    def row_of(self, victim: Victim) -> int | None:
+        """Return the row of an object by the name that effects give it; None where it is gone."""
+        row = self._rows.get(victim)
+        if row is not None:
+            return row
+        resource = Resource(victim.group, victim.resource)
+        return self.view.find(ObjectKey(resource, victim.namespace, victim.name))
+
+
+def named(key: ObjectKey, uid: str = "") -> Victim:
+    """Name an object as effects do."""
+    return Victim(key.resource.group, key.resource.plural, key.namespace, key.name, uid)

@@ -1,0 +1,303 @@
+"""Services and their endpoints: how many a change takes, and which Services are left with none.
+
+Pure arithmetic on the graph. A pod that is Ready and selected counts; slices follow pods.
+Source: the endpointslice controller's rule for `ready` (Ready, and not terminating).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from suture.impact.change import Resized, Rewritten
+from suture.impact.effects import (
+    Confidence,
+    EndpointsLost,
+    ServiceEmptied,
+)
+from suture.impact.parents import resize_explained
+from suture.impact.scene import Scene
+from suture.impact.selection import keeps_pod
+from suture.impact.slices import slices_lost
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS
+from suture.model.objects import ClusterObject, ServiceFacts, SliceFacts, WorkloadFacts
+
+MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
+CONTROLLERS = frozenset(
+    {"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}
+)
+"""SOURCE: k8s.io/endpointslice and the mirroring controller, which leave what others manage."""
+
+ServingEffect = EndpointsLost | ServiceEmptied
+
+
+class Loss:
+    """What one Service loses: how many ready endpoints, and whether all of it heals by itself."""
+
+    __slots__ = ("exact", "explained", "healing", "lost")
+
+    def __init__(self) -> None:
+        self.lost = 0
+        self.healing = True
+        self.explained = True
+        self.exact = True
+
+    def add(self, lost: int, *, healing: bool, is_explained: bool, exact: bool = True) -> None:
+        """Count `lost` endpoints in; not `exact`: at most so many, or some of them come back."""
+        self.exact &= exact and (not self.lost or self.healing == healing)
+        self.lost += lost
+        self.healing &= healing
+        self.explained &= is_explained
+
+
+def serving_effects(scene: Scene) -> list[ServingEffect]:
+    """Return what a change does to Services, those that go themselves first."""
+    effects: list[ServingEffect] = [
+        _service_goes(scene, row, is_explained=scene.causes.explains(row))
+        for row in scene.kinds.get(SERVICES, ())
+    ]
+    for row, loss in sorted(_losses(scene).items()):
+        effects.extend(_loss_effects(scene, row, loss))
+    rewritten = scene.change.rewritten
+    if (
+        rewritten is not None
+        and rewritten.after.key.resource == SERVICES
+        and rewritten.row not in scene.removed
+    ):
+        effects.extend(_reselected(scene, rewritten))
+    return [effect for effect in effects if not _nothing(effect)]
+
+
+def _nothing(effect: ServingEffect) -> bool:
+    return isinstance(effect, EndpointsLost) and effect.before == effect.after == 0
+
+
+def _service_goes(scene: Scene, row: int, *, is_explained: bool) -> EndpointsLost:
+    before = scene.view.serving_count(row)
+    return EndpointsLost(
+        service=scene.victim(row),
+        before=before,
+        after=0,
+        peak=before,
+        self_healing=False,
+        removed=True,
+        explained=is_explained,
+    )
+
+
+def _losses(scene: Scene) -> dict[int, Loss]:
+    """Return what each Service that stays loses, by its row."""
+    losses: dict[int, Loss] = {}
+    causes, change = scene.causes, scene.change
+    for lot in scene.lots:
+        if not lot.serves:
+            continue
+        services = [one for one in causes.services_of(lot.first) if one not in causes.removed]
+        if not services:
+            continue
+        healing, cause = causes.heals(lot.first), causes.explained_of(lot) == lot.count
+        for service in services:
+            losses.setdefault(service, Loss()).add(lot.count, healing=healing, is_explained=cause)
+    for gone in slices_lost(scene):
+        loss = losses.setdefault(gone.service, Loss())
+        loss.add(gone.lost, healing=False, is_explained=gone.explained)
+    if change.resized is not None:
+        _resized(scene, losses, change.resized)
+    rewritten = change.rewritten
+    if (
+        rewritten is not None
+        and rewritten.after.key.resource == PODS
+        and rewritten.row not in causes.removed
+    ):
+        _relabelled(scene, losses, rewritten)
+    return losses
+
+
+def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
+    """Charge a scale down: the controller lets go of pods that are not ready first."""
+    if resized.after >= resized.before:
+        return
+    view, ready = scene.view, dict[int, int]()
+    total, barred = 0, False
+    for kind in classes_of(view, resized.row):
+        serving = scene.running(kind)[1]
+        if not serving:
+            continue
+        total += serving
+        pod = view.pods_alike(kind)[0]
+        barred |= scene.causes.barred(pod)
+        for service in view.services_of(pod):
+            ready[service] = ready.get(service, 0) + serving
+    surplus = total - resized.after
+    if surplus <= 0:
+        return
+    cause = resize_explained(view, resized.row, resized.after)
+    healing = not barred and _sized_by_owner(view, resized.row)
+    for service, count in ready.items():
+        # WHY min: a Service that selects a part of the workload's pods may lose all of that part.
+        losses.setdefault(service, Loss()).add(
+            min(surplus, count),
+            healing=healing,
+            is_explained=cause,
+            exact=total in {surplus, count},
+        )
+
+
+def _sized_by_owner(view: GraphView, row: int) -> bool:
+    """Whether a built-in controller sets a workload's size back to what it wants itself."""
+    return any(
+        owner.controller
+        and owner.present
+        and view.resource(owner.row) == DEPLOYMENTS
+        and not view.terminating(owner.row)
+        for owner in view.owners(row)
+    )
+
+
+def classes_of(view: GraphView, workload: int) -> list[int]:
+    """Return the classes of the pods that a workload controls, those of its ReplicaSets among them.
+
+    What it merely owns it neither counts nor lets go.
+    """
+    sets = [
+        child
+        for child in view.owned_but_pods(workload)
+        if view.resource(child) == REPLICA_SETS and not view.gone(child)
+    ]
+    return [
+        kind
+        for maker in (workload, *sets)
+        for kind in view.classes_owned(maker)
+        if any(owner.controller and owner.row == maker for owner in view.owners(kind))
+    ]
+
+
+def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> None:
+    view = scene.view
+    if rewritten.row is None or rewritten.before is None or not view.serves(rewritten.row):
+        return
+    barred = scene.causes.barred(rewritten.row)
+    healing = not barred and _replaced(view, rewritten.row, rewritten.after)
+    # WHY explained: who keeps members moves their roles by label; the next one follows at once.
+    moved = keeps_pod(scene, rewritten.row)
+    for service in view.services_selecting(rewritten.before):
+        facts = view.facts(service)
+        if (
+            isinstance(facts, ServiceFacts)
+            and facts.selector is not None
+            and not facts.selector.matches(rewritten.after.labels)
+        ):
+            losses.setdefault(service, Loss()).add(1, healing=healing, is_explained=moved)
+
+
+def _replaced(view: GraphView, pod: int, after: ClusterObject) -> bool:
+    """Whether a pod's controller lets go of it for its labels, and makes another.
+
+    Where it does not, a Service that the pod leaves may have lost it for good.
+    Source: the controllers' `PodControllerRefManager` (release what the selector no longer
+    matches); a StatefulSet's next pod would have the name that the released one keeps.
+    """
+    for owner in view.owners(pod):
+        if not (owner.controller and owner.present) or view.terminating(owner.row):
+            continue
+        if view.resource(owner.row) == STATEFUL_SETS:
+            return False
+        facts = view.facts(owner.row)
+        if isinstance(facts, WorkloadFacts) and facts.selector is not None:
+            return not facts.selector.matches(after.labels)
+    return False
+
+
+def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]:
+    view, service = scene.view, scene.victim(row)
+    before = view.serving_count(row)
+    after = max(0, before - loss.lost)
+    confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
+    yield EndpointsLost(
+        service=service,
+        before=before,
+        after=after,
+        peak=before + view.leaving_endpoints(row),
+        self_healing=loss.healing,
+        explained=loss.explained,
+        confidence=confidence,
+    )
+    if after == 0 and before > 0:
+        yield ServiceEmptied(
+            service=service,
+            before=before,
+            self_healing=loss.healing,
+            declared=declared_size(view, row),
+            explained=loss.explained,
+            confidence=confidence,
+        )
+
+
+def declared_size(view: GraphView, row: int) -> int:
+    """Return how many pods the controllers behind a Service want in all; bare pods count as one."""
+    size, makers = 0, set[int]()
+    for kind in view.classes_selected(row):
+        pods = view.pods_alike(kind)
+        if not pods:
+            continue
+        maker = view.controller(pods[0])
+        if maker < 0:
+            size += len(pods)
+        elif maker not in makers:
+            makers.add(maker)
+            facts = view.facts(maker)
+            wants = facts.replicas if isinstance(facts, WorkloadFacts) else None
+            size += 1 if wants is None else wants
+    return size
+
+
+def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
+    """Say what a Service loses when its selector changes."""
+    before_facts = rewritten.before.facts if rewritten.before is not None else None
+    after_facts = rewritten.after.facts
+    if (
+        rewritten.row is None
+        or not isinstance(before_facts, ServiceFacts)
+        or not isinstance(after_facts, ServiceFacts)
+        or before_facts.selector == after_facts.selector
+    ):
+        return
+    if after_facts.selector is None:
+        # WHY nothing: the controllers leave a Service without a selector alone, and so the slices
+        # that they have written; traffic goes on to the pods of today. That no pod of tomorrow is
+        # reached is what a changed selection says.
+        return
+    view = scene.view
+    had = view.ready_endpoints(rewritten.row)
+    pods = view.pods_selected(rewritten.after.key.namespace, after_facts.selector)
+    will = {view.uid(pod) for pod in pods if view.serves(pod)}
+    if before_facts.selector is None:
+        will |= _by_hand(view, rewritten.row)
+    service = scene.victim(rewritten.row)
+    if len(will) < len(had):
+        yield EndpointsLost(
+            service=service,
+            before=len(had),
+            after=len(will),
+            peak=len(had),
+            self_healing=False,
+        )
+    if had and not will:
+        yield ServiceEmptied(
+            service=service,
+            before=len(had),
+            self_healing=False,
+            declared=declared_size(view, rewritten.row),
+        )
+
+
+def _by_hand(view: GraphView, service: int) -> set[str]:
+    """Return the targets of the slices that no controller writes, which a new selector leaves."""
+    found: set[str] = set()
+    for link in view.needed_by(service):
+        if link.edge is Edge.SLICE_OF and view.labels(link.row).get(MANAGED_BY) not in CONTROLLERS:
+            facts = view.facts(link.row)
+            if isinstance(facts, SliceFacts):
+                found.update(facts.ready)
+    return found

@@ -1,0 +1,202 @@
+"""Data that would be lost: claims, volumes and snapshots that go, and what is left of their data.
+
+Pure. Tells what is deleted with a claim (its volume's reclaim policy), who uses it, and whether a
+copy stays: a snapshot, or a sibling of the same StatefulSet or parent.
+Source: persistentvolume-controller (a claim's end releases its volume, which then goes or stays by
+`persistentVolumeReclaimPolicy`); pvc-protection (a claim in use by pods waits for them);
+snapshot.storage.k8s.io (`deletionPolicy` of the content).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from suture.impact.effects import Confidence, DataLost
+from suture.impact.parents import mounting, statefulset_of
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.facts import SnapshotContentFacts, VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLAIMS,
+    PODS,
+    SNAPSHOT_CONTENTS,
+    SNAPSHOTS,
+    VOLUMES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClaimFacts
+
+HOLDERS: tuple[Resource, ...] = (CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS)
+"""Kinds that stand for data."""
+
+RETAIN, DELETE, NONE = "Retain", "Delete", ""
+PROTECTED = "kubernetes.io/pvc-protection"
+
+
+def data_effects(scene: Scene) -> Iterable[DataLost]:
+    """Yield what each claim, volume and snapshot that goes would take along."""
+    siblings = _Siblings(scene)
+    for row in scene.kinds.get(CLAIMS, ()):
+        yield _claim(scene, row, siblings)
+    for row in scene.kinds.get(VOLUMES, ()):
+        yield _volume(scene, row)
+    for row in scene.kinds.get(SNAPSHOTS, ()):
+        yield _snapshot(scene, row, _content_of(scene.view, row))
+    for row in scene.kinds.get(SNAPSHOT_CONTENTS, ()):
+        yield _snapshot(scene, row, row)
+
+
+def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:
+    view = scene.view
+    facts = view.facts(row)
+    known = isinstance(facts, ClaimFacts)
+    bound = isinstance(facts, ClaimFacts) and facts.bound
+    volume = facts.volume if isinstance(facts, ClaimFacts) else ""
+    held = view.find(ObjectKey(VOLUMES, "", volume)) if volume else None
+    reclaim = reclaim_of(view, held)
+    pods = mounting(view, row)
+    staying = [pod for pod in pods if pod not in scene.removed]
+    copies = _snapshots(scene, row) + (siblings.of(row) if bound else 0)
+    return DataLost(
+        holder=scene.victim(row),
+        volume=volume,
+        reclaim=reclaim,
+        bound=bound,
+        mounted=len(pods),
+        copies=copies,
+        last_copy=bound and not copies,
+        stuck=bool(staying) and PROTECTED in view.finalizers(row),
+        direct=row in scene.direct,
+        explained=scene.causes.explains(row),
+        reversible=not bound or reclaim == RETAIN,
+        confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
+    )
+
+
+def reclaim_of(view: GraphView, volume: int | None) -> str:
+    """Return what becomes of a volume once its claim is gone; empty where that is not known."""
+    facts = view.facts(volume) if volume is not None else None
+    return facts.reclaim if isinstance(facts, VolumeFacts) else NONE
+
+
+def _snapshots(scene: Scene, row: int) -> int:
+    """Return how many snapshots of a claim stay."""
+    view = scene.view
+    return sum(
+        view.resource(one) == SNAPSHOTS and one not in scene.removed and not view.terminating(one)
+        for one in dict.fromkeys(view.sources(row, Edge.SNAPSHOT_SOURCE))
+    )
+
+
+def _volume(scene: Scene, row: int) -> DataLost:
+    view = scene.view
+    facts = view.facts(row)
+    bound = isinstance(facts, VolumeFacts) and facts.phase == "Bound"
+    claims = [one for one, present in view.targets(row, Edge.BOUND_CLAIM) if present]
+    pods = [pod for claim in claims for pod in mounting(view, claim)]
+    copies = sum(_snapshots(scene, claim) for claim in claims)
+    reclaim = reclaim_of(view, row)
+    staying = [one for one in claims if one not in scene.removed]
+    return DataLost(
+        holder=scene.victim(row),
+        volume=view.key(row).name,
+        reclaim=reclaim,
+        bound=bound,
+        mounted=len(pods),
+        copies=copies,
+        last_copy=bound and not copies,
+        # WHY: pv-protection keeps a volume for as long as a claim is bound to it.
+        stuck=bound and bool(staying),
+        direct=row in scene.direct,
+        explained=scene.causes.explains(row),
+        # WHY: a delete of the object alone leaves what is behind it, unless it is the policy's.
+        reversible=reclaim == RETAIN,
+    )
+
+
+def _content_of(view: GraphView, snapshot: int) -> int | None:
+    contents = [one for one, present in view.targets(snapshot, Edge.SNAPSHOT_CONTENT) if present]
+    bound = [
+        one
+        for one in view.sources(snapshot, Edge.BOUND_SNAPSHOT)
+        if view.resource(one) == SNAPSHOT_CONTENTS
+    ]
+    return next(iter((*contents, *bound)), None)
+
+
+def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
+    view = scene.view
+    facts = view.facts(content) if content is not None else None
+    policy = facts.deletion if isinstance(facts, SnapshotContentFacts) else NONE
+    sources = [
+        one
+        for one, present in view.targets(row, Edge.SNAPSHOT_SOURCE)
+        if present and one not in scene.removed and not view.terminating(one)
+    ]
+    others = {
+        one
+        for source in sources
+        for one in view.sources(source, Edge.SNAPSHOT_SOURCE)
+        if one != row and one not in scene.removed
+    }
+    return DataLost(
+        holder=scene.victim(row),
+        volume="" if content is None else view.key(content).name,
+        reclaim=policy,
+        bound=content is not None,
+        mounted=0,
+        copies=len(sources) + len(others),
+        last_copy=not sources and not others,
+        direct=row in scene.direct,
+        explained=scene.causes.explains(row),
+        reversible=policy == RETAIN,
+        confidence=Confidence.EXACT if policy else Confidence.UNKNOWN,
+    )
+
+
+class _Siblings:
+    """Bound claims of the same set that stay, each set looked up once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._known: dict[tuple[str, int, str], int] = {}
+
+    def of(self, claim: int) -> int:
+        """Return how many claims beside this one hold data of the same set.
+
+        A set is a StatefulSet, whose claims are named after it, or what owns the claim.
+        """
+        view = self._scene.view
+        key = view.key(claim)
+        found = statefulset_of(view, key)
+        if found is None:
+            return self._of_owner(claim)
+        stem = key.name.rpartition("-")[0]
+        asked = (key.namespace, found[0], stem)
+        if asked not in self._known:
+            self._known[asked] = sum(
+                view.key(one).name.rpartition("-")[0] == stem and self._stays(one)
+                for one in view.rows(CLAIMS, key.namespace)
+            )
+        return self._known[asked]
+
+    def _of_owner(self, claim: int) -> int:
+        view = self._scene.view
+        owner = next((one.row for one in view.owners(claim) if one.controller), None)
+        if owner is None or view.resource(owner) == PODS:
+            return 0
+        asked = ("", owner, "")
+        if asked not in self._known:
+            self._known[asked] = sum(
+                view.resource(one) == CLAIMS and self._stays(one) for one in view.children_of(owner)
+            )
+        return self._known[asked]
+
+    def _stays(self, row: int) -> bool:
+        view = self._scene.view
+        if row in self._scene.removed or view.gone(row) or view.terminating(row):
+            return False
+        facts = view.facts(row)
+        return isinstance(facts, ClaimFacts) and facts.bound

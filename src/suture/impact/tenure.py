@@ -1,0 +1,286 @@
+"""Writes upon what another manages: deletes, and edits of owners, selectors, size and the rest.
+
+A fact, not a fault: fields are contested every day by autoscalers, injectors and reloaders. So
+`what` says exactly what is written, for policies to choose.
+Source: see `keepers`; meta/v1 ManagedFieldsEntry (the API server enters a writer into the object
+before admission, so that a first write by another shows as a manager more).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from suture.impact.change import Change, Rewritten
+from suture.impact.effects import ForeignWrite, Victim
+from suture.impact.explained import in_use
+from suture.impact.keepers import (
+    BUILT_IN,
+    CONTROLLER,
+    CREATOR,
+    FIELDS,
+    Keeper,
+    is_own,
+    keeper_of,
+    keeps,
+    kept_by,
+    works_for,
+)
+from suture.impact.rollout import classes_under, template_changed
+from suture.impact.scene import Scene, named
+from suture.impact.selection import selected
+from suture.model.actor import IdentityKind
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import (
+    AUTOSCALERS,
+    CLUSTER_ROLE_BINDINGS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    ENDPOINT_SLICES,
+    NAMESPACES,
+    PODS,
+    REPLICA_SETS,
+    ROLE_BINDINGS,
+    SCALED_OBJECTS,
+    STATEFUL_SETS,
+    WORKLOADS,
+    ObjectKey,
+)
+from suture.model.objects import ClusterObject
+
+LOOKED_AT = 64
+"""LIMIT: objects of one collection that are asked whose they are, and releases and applications
+that are told to lose something: a refusal needs one."""
+
+DELETE, OWNERS, ADOPTION = "delete", "owners", "adoption"
+SELECTOR, LABELS = "selector", "labels"
+FINALIZERS, SCALE, TEMPLATE, SPEC = "finalizers", "scale", "template", "spec"
+
+HELD = frozenset({OWNERS, SELECTOR})
+"""What nobody but its controller has business with, however often it was written before."""
+
+GOVERNED = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
+"""What a built-in controller keeps as it wants it; labels and finalizers it leaves to others."""
+
+CLAIMED = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
+"""What tells that somebody else than the creator takes an object over."""
+
+RUNNING = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+
+MADE_ANEW = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
+"""What goes along in numbers, and is kept by its controller alone."""
+
+
+def may_be_foreign(change: Change) -> bool:
+    """Whether a change removes or rewrites what somebody may manage."""
+    made = change.rewritten
+    return bool(change.direct or change.resized) or (made is not None and made.before is not None)
+
+
+def foreign_effects(scene: Scene) -> Iterable[ForeignWrite]:
+    """Return what a change writes that another manages."""
+    if scene.actor.kind in {IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM}:
+        return
+    change = scene.change
+    made = change.rewritten
+    if made is not None:
+        yield from _edits(scene, made)
+    elif change.direct and not change.evicted:
+        yield from _removals(scene)
+    if change.resized is not None:
+        yield from _resize(scene, change.resized.row)
+
+
+# ---- removals
+
+
+def _removals(scene: Scene) -> Iterable[ForeignWrite]:
+    view, causes = scene.view, scene.causes
+    for row in scene.change.direct[:LOOKED_AT]:
+        if causes.heals(row) or is_own(scene, row):
+            continue
+        keeper = keeper_of(scene, view.at(row))
+        if keeper is not None:
+            yield _write(scene, row, keeper, DELETE, explained=causes.explains(row))
+    if scene.change.cascaded:
+        yield from _taken_along(scene)
+
+
+def _taken_along(scene: Scene) -> Iterable[ForeignWrite]:
+    """Tell of releases and applications that stay, and lose what goes with the request's object."""
+    view = scene.view
+    marks: dict[int, int] = {}
+    for kind, rows in scene.kinds.items():
+        if kind not in MADE_ANEW:
+            for mark, row in scene.causes.marks(kind, rows).items():
+                marks.setdefault(mark, row)
+    own = view.marked(scene.change.direct)
+    told = 0
+    for mark, row in marks.items():
+        if mark in own or row in scene.direct:
+            continue
+        manager = view.key(mark)
+        if works_for(scene, manager) and not own:
+            continue
+        keeper = kept_by(scene, manager)
+        if keeper.lives:
+            yield _write(scene, row, keeper, DELETE, explained=scene.causes.explains(row))
+            told += 1
+            if told == LOOKED_AT:
+                return
+
+
+# ---- edits
+
+
+def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
+    before = made.before
+    if before is None or is_own(scene, made.row):
+        return
+    what = list(_what(scene, before, made))
+    if not what:
+        return
+    newcomer = not before.managers or not set(made.after.managers) <= set(before.managers)
+    keeper = keeper_of(scene, before)
+    if keeper is None:
+        if not (newcomer and before.managers):
+            return
+        keeper = _writer(scene.view, before)
+    for one in what:
+        if not _held(scene, before, keeper, one):
+            continue
+        if not (newcomer or (keeper.by == CONTROLLER and one in HELD)):
+            continue
+        if made.row is None:
+            yield _told(named(before.key, before.uid), keeper, one, used=False)
+        else:
+            asked = one == SELECTOR and _named_by_own(scene, made.row)
+            yield _write(scene, made.row, keeper, one, explained=asked)
+
+
+def _writer(view: GraphView, before: ClusterObject) -> Keeper:
+    """Return who wrote an object so far; they live where a workload of that name runs beside it."""
+    managers = before.managers
+    beside = (ObjectKey(kind, before.key.namespace, one) for one in managers for kind in RUNNING)
+    there = any(view.find(key) is not None for key in beside)
+    return Keeper(",".join(managers[:2]), FIELDS, there)
+
+
+def _named_by_own(scene: Scene, row: int) -> bool:
+    """Whether a custom resource that the actor may run names an object: it was asked to write it.
+
+    Who delivers in steps turns the selectors of Services that its resources name.
+    """
+    return any(
+        link.edge is Edge.RULE and link.present and keeps(scene, link.other.resource) is not False
+        for link in scene.view.needed_by(row)
+    )
+
+
+def _what(scene: Scene, before: ClusterObject, made: Rewritten) -> Iterable[str]:
+    """Yield what an update writes, in words."""
+    after, resized = made.after, scene.change.resized
+    if before.owners != after.owners:
+        yield from _handed_over(before, made)
+    if selected(before) != selected(after):
+        yield SELECTOR
+    if any(after.labels.get(key) != value for key, value in before.labels.items()):
+        yield LABELS
+    if set(before.finalizers) - set(after.finalizers):
+        yield FINALIZERS
+    template = template_changed(before, after)
+    if template:
+        yield TEMPLATE
+    # The size has a line of its own: see `_resize`.
+    sized = resized is not None and resized.row == made.row
+    if made.parts and not (template or sized or selected(before) != selected(after)):
+        yield SPEC
+
+
+def _handed_over(before: ClusterObject, made: Rewritten) -> Iterable[str]:
+    """Yield what a change of owners is: taken from one, or a first one for what had none.
+
+    WHY two: who is asked to look after an object becomes its owner, and writes nothing else; who
+    writes its content too has taken it.
+    """
+    had = {one.uid for one in before.owners}
+    has = {one.uid for one in made.after.owners}
+    if had - has or (has - had and made.parts):
+        yield OWNERS
+    elif has - had:
+        yield ADOPTION
+
+
+def _held(scene: Scene, thing: ClusterObject, keeper: Keeper, what: str) -> bool:
+    """Whether a manager of this sort keeps this part of an object."""
+    if keeper.by == CREATOR:
+        return what in CLAIMED
+    if keeper.by != CONTROLLER:
+        return True
+    view = scene.view
+    owners = (view.find_uid(one.uid) for one in thing.owners if one.controller)
+    built_in = any(row is not None and view.resource(row) in BUILT_IN for row in owners)
+    return not built_in or what in GOVERNED
+
+
+def _resize(scene: Scene, row: int) -> Iterable[ForeignWrite]:
+    """Tell of a size that an autoscaler keeps, or another manager of the object."""
+    view, asked = scene.view, scene.request.key.resource
+    if asked in {AUTOSCALERS, SCALED_OBJECTS} or is_own(scene, row):
+        return
+    for link in view.needed_by(row):
+        if link.edge is Edge.SCALES and link.present:
+            if keeps(scene, link.other.resource) is False:
+                stays = not view.terminating(link.row)
+                yield _write(scene, row, Keeper(str(link.other), CONTROLLER, stays), SCALE)
+            return
+    keeper = keeper_of(scene, view.at(row))
+    if keeper is not None and keeper.by != CREATOR:
+        yield _write(scene, row, keeper, SCALE)
+
+
+# ---- what all have in common
+
+
+def _write(
+    scene: Scene, row: int, keeper: Keeper, what: str, *, explained: bool = False
+) -> ForeignWrite:
+    victim = scene.victim(row)
+    return _told(victim, keeper, what, used=used(scene.view, row), explained=explained)
+
+
+def _told(
+    target: Victim, keeper: Keeper, what: str, *, used: bool, explained: bool = False
+) -> ForeignWrite:
+    return ForeignWrite(
+        target=target,
+        manager=keeper.manager,
+        by=keeper.by,
+        what=what,
+        manager_lives=keeper.lives,
+        in_use=used,
+        explained=explained,
+    )
+
+
+def used(view: GraphView, row: int) -> bool:
+    """Whether an object serves, runs, holds data, is read by pods, or gives running pods rights."""
+    if in_use(view, row):
+        return True
+    resource = view.resource(row)
+    if resource in WORKLOADS:
+        return any(map(view.serving_alike, classes_under(view, row)))
+    if resource == NAMESPACES:
+        return any(map(view.serving_alike, view.classes_in(view.key(row).name)))
+    if resource in {ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS}:
+        subjects = (link for link in view.needs(row) if link.edge is Edge.SUBJECT)
+        return any(_read(view, link.row) for link in subjects)
+    return _read(view, row)
+
+
+def _read(view: GraphView, row: int) -> bool:
+    """Whether a running pod names an object."""
+    return any(
+        link.other.resource == PODS and link.present and not view.finished(link.row)
+        for link in view.needed_by(row)
+    )

@@ -1,0 +1,454 @@
+"""From a file to a scenario that makes sense, or to an error with file, line, field and advice.
+
+Lives apart from `format`, whose structs say what a field may be; here is what fields mean to each
+other: actors that are named, verbs that lack an object, shapes and paths that are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from suture.errors import DocumentError, InputError
+from suture.lab.scenarios.durations import seconds
+from suture.lab.scenarios.expand import expand
+from suture.lab.scenarios.format import ALIASES, Actor, Scenario, Select, Step, listed, selection
+from suture.lab.scenarios.probes import PROBES
+from suture.lab.scenarios.shapes import SHAPES, Object
+from suture.model.documents import Document, did_you_mean, read_as
+from suture.model.documents import Path as Field
+from suture.wire.yaml import read_documents
+
+BUNDLED = Path(__file__).parent / "files"
+"""The scenario files that come with Suture."""
+
+VERBS = {"eviction": "evict", "replace": "update", "apply": "patch"}
+"""Other words for verbs."""
+
+# LIMIT: far above the largest bundled population (about 4,000 objects); a slip in a count.
+MOST_OBJECTS = 50_000
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario, where it came from, and the objects of its cluster in the order written."""
+
+    path: Path
+    name: str
+    scenario: Scenario
+    objects: tuple[Object, ...]
+
+    @property
+    def digest(self) -> str:
+        """Short mark of what happens: the world, the actors and the steps, and no prose."""
+        scenario = self.scenario
+        harm = msgspec.to_builtins(scenario.harm)
+        # WHY not when it says nothing: recordings were made before it could be said.
+        if not harm["among"]:
+            del harm["among"]
+        steps = [_plain(step) for step in scenario.steps]
+        told = (self.objects, scenario.actors, steps, harm)
+        return sha256(msgspec.json.encode(told, order="sorted")).hexdigest()[:16]
+
+
+def _plain(step: Step) -> dict[str, Any]:
+    """Return a step as it was before it could follow another, where it follows none."""
+    found: dict[str, Any] = msgspec.to_builtins(step)
+    if found["follows"] is None:
+        del found["follows"]
+    return found
+
+
+def find(name: str) -> Path:
+    """Return the file that a name means: a path, or a bundled scenario with or without suffix."""
+    given = Path(name)
+    if given.is_file():
+        return given
+    for candidate in (BUNDLED / given.name, BUNDLED / f"{given.name}.yaml"):
+        if given.parent == Path() and candidate.is_file():
+            return candidate
+    known = [file.stem for file in sorted(BUNDLED.glob("*.yaml"))]
+    if given.is_dir():
+        raise InputError(f"`{name}` is a folder; name a file in it")
+    raise InputError(f"there is no scenario file `{name}`{did_you_mean(given.stem, known)}")
+
+
+def load(path: Path) -> Loaded:
+    """Read a scenario file and everything that it names.
+
+    Errors: DocumentError with line and field; InputError for a file that cannot be read at all.
+    """
+    documents = read_documents(_bytes_of(path), str(path))
+    if not documents:
+        raise DocumentError(str(path), None, "", "is empty; a scenario has `kind` and `steps`")
+    scenario = parse(documents[0])
+    objects = [
+        *_like(documents[0], scenario, path),
+        *_shapes(documents[0]),
+        *_files(documents[0], scenario, path.parent),
+        *_trailing(documents[1:]),
+    ]
+    if len(objects) > MOST_OBJECTS:
+        raise documents[0].error(
+            ("cluster",), f"holds {len(objects)} objects; {MOST_OBJECTS} is the most"
+        )
+    return Loaded(path, path.stem, scenario, tuple(objects))
+
+
+def parse(document: Document) -> Scenario:
+    """Return the scenario that a document holds, checked."""
+    if not isinstance(document.value, dict):
+        raise document.error((), "must be a map with `kind` and `steps`")
+    scenario = read_as(_normal(document), Scenario)
+    _check(document, scenario)
+    return scenario
+
+
+def _normal(document: Document) -> Document:
+    """Return the document with words as the schema spells them: `deleteCollection` will do."""
+    value = document.value
+    if not isinstance(value, dict):
+        return document
+    normal = {ALIASES.get(str(key), str(key)): item for key, item in value.items()}
+    if isinstance(value.get("steps"), list):
+        normal["steps"] = [_normal_step(step) for step in value["steps"]]
+    return Document(document.source, normal, document.marks)
+
+
+def _normal_step(step: object) -> object:
+    if not isinstance(step, dict) or not isinstance(step.get("verb"), str):
+        return step
+    verb = step["verb"].lower().replace("-", "").replace("_", "")
+    normal = {**step, "verb": VERBS.get(verb, verb)}
+    if verb == "apply" and "body" in step and "patch" not in step:
+        normal["patch"] = {"type": "apply", "value": normal.pop("body")}
+    return normal
+
+
+def _check(document: Document, scenario: Scenario) -> None:
+    if not scenario.steps:
+        raise document.error(("steps",), "is empty; a scenario needs at least one step")
+    for name, actor in scenario.actors.items():
+        _check_actor(document, ("actors", name), actor)
+    for at, step in enumerate(scenario.steps):
+        _check_step(document, ("steps", at), step, scenario)
+    if scenario.kind == "incident" and not scenario.guilty_steps:
+        raise document.error(("steps",), "has no guilty step; mark the one that does the harm")
+    for name in scenario.harm.probes:
+        if name not in PROBES:
+            problem = f"is not a known probe{did_you_mean(name, PROBES)}"
+            raise document.error(("harm", "probes", name), problem)
+    _attempt(document, ("harm", "kinds"), lambda: scenario.harm.kind_list)
+    _attempt(document, ("harm", "meant"), lambda: scenario.harm.meant_list)
+    _attempt(document, ("harm", "among"), lambda: scenario.harm.among_list)
+
+
+def _check_actor(document: Document, at: Field, actor: Actor) -> None:
+    given = [
+        field
+        for field, value in (
+            ("serviceAccount", actor.serviceAccount),
+            ("user", actor.user),
+            ("controller", actor.controller),
+        )
+        if value
+    ]
+    if len(given) > 1:
+        raise document.error((*at, given[1]), f"cannot be given beside `{given[0]}`")
+    if not given and not actor.groups:
+        raise document.error(at, "needs one of serviceAccount, user, groups, controller")
+    if actor.groups and given and given[0] != "user":
+        raise document.error((*at, "groups"), f"cannot be given beside `{given[0]}`")
+    if actor.serviceAccount:
+        account = actor.serviceAccount
+        _attempt(document, (*at, "serviceAccount"), partial(account_of, account))
+
+
+def account_of(text: str) -> tuple[str, str]:
+    """Return namespace and name of a service account, however it is written."""
+    plain = text.removeprefix("system:serviceaccount:").replace("/", ":")
+    parts = plain.split(":")
+    if len(parts) != 2 or not all(parts):
+        raise InputError(f"`{text}` must be NAMESPACE/NAME")
+    return parts[0], parts[1]
+
+
+def _check_step(document: Document, at: Field, step: Step, scenario: Scenario) -> None:
+    if step.verb is None and step.wait is None:
+        raise document.error(at, "lacks the field `verb`")
+    for field in ("over", "wait"):
+        span = getattr(step, field)
+        if span is not None:
+            _attempt(document, (*at, field), partial(seconds, span))
+    for field, names in (("names", step.names), ("namespaces", step.namespaces)):
+        if isinstance(names, tuple | str):
+            _attempt(document, (*at, field), partial(listed, names))
+    if step.follows is not None and step.follows >= int(at[-1]):
+        raise document.error((*at, "follows"), "must be the number of an earlier step")
+    if step.guilty and scenario.kind == "benign":
+        raise document.error((*at, "guilty"), "has no place in a benign scenario")
+    if step.verb in ("wait", None):
+        _check_wait(document, at, step, scenario)
+        return
+    _check_by(document, at, step, scenario)
+    if not step.resource:
+        raise document.error(at, "lacks the field `resource`")
+    if step.until is not None or step.wait is not None:
+        field = "until" if step.until is not None else "wait"
+        raise document.error((*at, field), f"belongs to a wait, not to `{step.verb}`")
+    if step.names is not None and step.select is not None:
+        raise document.error((*at, "select"), "cannot be given beside `names`")
+    _check_content(document, at, step)
+
+
+def _check_wait(document: Document, at: Field, step: Step, scenario: Scenario) -> None:
+    if step.by:
+        _check_by(document, at, step, scenario)
+    if step.until is not None and not step.resource:
+        raise document.error(at, "lacks the field `resource`: what is to be waited for")
+    if step.until is None and step.over_s is None:
+        raise document.error(at, "needs `over`, or `until` with a resource")
+
+
+def _check_by(document: Document, at: Field, step: Step, scenario: Scenario) -> None:
+    if not step.by:
+        raise document.error(at, "lacks the field `by`: an actor's name")
+    if step.by not in scenario.actors:
+        hint = did_you_mean(step.by, scenario.actors)
+        raise document.error((*at, "by"), f"`{step.by}` is not an actor of this file{hint}")
+
+
+def _check_content(document: Document, at: Field, step: Step) -> None:
+    match step.verb:
+        case "create":
+            if step.body is None:
+                raise document.error(at, "lacks the field `body`: what is created")
+            if step.select is not None and not step.subresource:
+                raise document.error((*at, "select"), "has no meaning for `create`")
+        case "update":
+            if step.body is None and step.patch is None and step.replicas is None:
+                raise document.error(at, "lacks the field `body` or `patch`: what is changed")
+        case "patch":
+            if step.patch is None and step.body is None and step.replicas is None:
+                raise document.error(at, "lacks the field `patch`")
+        case "scale":
+            if replicas_of(step) is None:
+                raise document.error(at, "lacks the field `replicas`")
+        case "deletecollection":
+            if step.names is not None:
+                raise document.error(
+                    (*at, "names"), "has no meaning for `deletecollection`; use `delete`"
+                )
+        case _:
+            pass
+    if step.verb not in ("create", "deletecollection") and not _names_something(step):
+        raise document.error(at, "needs `names` or `select`: which objects")
+    if step.verb in ("delete", "deletecollection", "evict"):
+        for field in ("body", "patch", "replicas"):
+            if getattr(step, field) is not None:
+                raise document.error((*at, field), f"has no meaning for `{step.verb}`")
+
+
+def _names_something(step: Step) -> bool:
+    if step.names is not None or step.select is not None:
+        return True
+    metadata = (step.body or {}).get("metadata")
+    return isinstance(metadata, Mapping) and bool(metadata.get("name"))
+
+
+def replicas_of(step: Step) -> int | None:
+    """Return the number that a scale asks for, in whichever field it stands."""
+    if step.replicas is not None:
+        return step.replicas
+    for given in (step.body, step.patch.value if step.patch else None):
+        if isinstance(given, Mapping):
+            spec = given.get("spec", given)
+            found = spec.get("replicas") if isinstance(spec, Mapping) else None
+            if isinstance(found, int):
+                return found
+    return None
+
+
+def _attempt(document: Document, at: Field, read: Callable[[], object]) -> None:
+    """Run what may find a value wrong, and say where the value stands."""
+    try:
+        read()
+    except DocumentError:
+        raise
+    except InputError as error:
+        raise document.error(at, str(error)) from None
+
+
+# ------------------------------------------------------------------------------- the cluster
+
+
+def _like(document: Document, scenario: Scenario, path: Path) -> tuple[Object, ...]:
+    """Return the objects of the scenario file whose cluster this one takes over."""
+    if not scenario.cluster.like:
+        return ()
+    other = path.parent / f"{scenario.cluster.like.removesuffix('.yaml')}.yaml"
+    at: Field = ("cluster", "like")
+    if not other.is_file():
+        known = [file.stem for file in path.parent.glob("*.yaml")]
+        hint = did_you_mean(scenario.cluster.like, known)
+        raise document.error(at, f"names no scenario file beside this one{hint}")
+    # WHY one step deep: a world is to be read in two files at most, and none leads back here.
+    [first, *_] = read_documents(_bytes_of(other), str(other)) or [document]
+    if parse(first).cluster.like:
+        raise document.error(at, "names a file that takes its own cluster over from another")
+    return load(other).objects
+
+
+def _shapes(document: Document) -> list[Object]:
+    """Return the objects of every shape that the file uses."""
+    given = document.at(("cluster", "shapes"))
+    found: list[Object] = []
+    for at, name, parameters in _uses(document, given):
+        shape = SHAPES.get(name)
+        if shape is None:
+            problem = f"`{name}` is not a shape{did_you_mean(name, SHAPES)}"
+            raise document.error(at, problem + "; see `suture scenario shapes`")
+        # WHY a document of its own: parameters that the file does not write as a map have no lines.
+        part = document if parameters is None else Document(document.source, parameters)
+        try:
+            found += read_as(part, shape, at if parameters is None else ()).dressed()
+        except DocumentError as error:
+            raise error if parameters is None else document.error(at, error.problem) from None
+        except InputError as error:
+            raise document.error(at, str(error)) from None
+    return found
+
+
+def _uses(document: Document, given: object) -> list[tuple[Field, str, dict[str, Any] | None]]:
+    """Return every use of a shape: its place, its name, and short parameters (None: a map)."""
+    base: Field = ("cluster", "shapes")
+    found: list[tuple[Field, str, dict[str, Any] | None]] = []
+    if isinstance(given, dict):
+        for name, parameters in given.items():
+            several = parameters if isinstance(parameters, list) else [parameters]
+            for number, one in enumerate(several):
+                at = (*base, str(name), number) if parameters is several else (*base, str(name))
+                found.append((at, str(name), _short(document, at, one)))
+    elif isinstance(given, list):
+        for number, use in enumerate(given):
+            at = (*base, number)
+            if isinstance(use, str):
+                found.append((at, use, {}))
+            elif isinstance(use, dict) and "shape" in use:
+                found.append((at, str(use["shape"]), None))
+            elif isinstance(use, dict) and len(use) == 1:
+                [(name, below)] = use.items()
+                at = (*at, str(name))
+                found.append((at, str(name), _short(document, at, below)))
+            else:
+                raise document.error(at, "lacks the field `shape`: the shape's name")
+    elif given is not None:
+        raise document.error(base, "must be a list of shapes or a map from names to parameters")
+    return found
+
+
+def _short(document: Document, at: Field, given: object) -> dict[str, Any] | None:
+    """Return parameters that are not a map: none at all, or a bare count."""
+    if given is None:
+        return {}
+    if isinstance(given, int) and not isinstance(given, bool):
+        return {"count": given}
+    if not isinstance(given, dict):
+        raise document.error(at, "must be a map of parameters")
+    return None
+
+
+def _files(document: Document, scenario: Scenario, folder: Path) -> list[Object]:
+    """Return the objects of `cluster.files`, whether named or written out."""
+    given = scenario.cluster.files
+    found: list[Object] = []
+    for number, item in enumerate(given if isinstance(given, tuple) else (given,)):
+        at: Field = (
+            ("cluster", "files", number) if isinstance(given, tuple) else ("cluster", "files")
+        )
+        if isinstance(item, dict):
+            found += _objects(Document(document.source, item), partial(document.error, at))
+            continue
+        try:
+            paths = [path for name in expand([item]) for path in _paths(folder, name)]
+        except InputError as error:
+            raise document.error(at, str(error)) from None
+        for path in paths:
+            for part in read_documents(_bytes_of(path), str(path)):
+                found += _objects(part, partial(part.error, ()))
+    return found
+
+
+def _trailing(documents: Iterable[Document]) -> list[Object]:
+    """Return the manifests that follow the scenario in its own file."""
+    found: list[Object] = []
+    for document in documents:
+        if isinstance(document.value, dict) and "steps" in document.value:
+            raise document.error(("steps",), "is a second scenario; one file holds one")
+        found += _objects(document, partial(document.error, ()))
+    return found
+
+
+def _paths(folder: Path, name: str) -> list[Path]:
+    path = folder / name
+    if path.is_dir():
+        found = sorted(p for p in path.rglob("*") if p.suffix in (".yaml", ".yml", ".json"))
+    elif path.is_file():
+        return [path]
+    else:
+        # WHY not for absolute paths: pathlib's glob takes relative patterns only.
+        found = (
+            [] if Path(name).is_absolute() else sorted(p for p in folder.glob(name) if p.is_file())
+        )
+    if not found:
+        raise InputError(f"names no file: `{path}` is not there")
+    return found
+
+
+def _objects(document: Document, wrong: Callable[[str], InputError]) -> list[Object]:
+    """Return the objects of one document; a List is taken apart."""
+    value = document.value
+    if not isinstance(value, dict):
+        raise wrong("is not a Kubernetes object: not a map")
+    kind, items = value.get("kind"), value.get("items")
+    if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
+        return [o for item in items for o in _objects(Document(document.source, item), wrong)]
+    metadata = value.get("metadata")
+    name = (
+        metadata.get("name") or metadata.get("generateName") if isinstance(metadata, dict) else ""
+    )
+    for field, present in (("apiVersion", value.get("apiVersion")), ("kind", kind)):
+        if not isinstance(present, str) or not present:
+            raise wrong(f"is not a Kubernetes object: it lacks `{field}`")
+    if not isinstance(name, str) or not name:
+        raise wrong("is not a Kubernetes object: it lacks `metadata.name`")
+    return [dict(value)]
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"`{path}` cannot be read: {error.strerror or error}") from error
+
+
+def namespaces_of(scenario: Scenario) -> list[str]:
+    """Return the namespaces that the file names itself: they are made when missing."""
+    named = [name for step in scenario.steps for name in step.namespace_list]
+    named += [
+        account_of(actor.serviceAccount)[0]
+        for actor in scenario.actors.values()
+        if actor.serviceAccount
+    ]
+    return list(dict.fromkeys(named))
+
+
+def selector_of(step: Step) -> Select | None:
+    """Return what a step selects, None when it names its objects."""
+    return selection(step.select)

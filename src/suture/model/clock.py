@@ -1,0 +1,28 @@
+"""The time, as the core is told it: one monotonic part for arithmetic, one wall part for stamps."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Now(msgspec.Struct, frozen=True, gc=False):
+    """A moment. Windows, horizons and breakers use `mono_ns`; `utc_s` is for stamps and grants."""
+
+    mono_ns: int
+    utc_s: float
+
+    def plus_s(self, seconds: float) -> Now:
+        """Return the moment `seconds` later; for replay and tests, which make their own time."""
+        return Now(self.mono_ns + int(seconds * 1e9), self.utc_s + seconds)
+
+
+class Window(msgspec.Struct, frozen=True, gc=False, order=True):
+    """One sliding window of a budget: allowance = max(count, floor(percent x population / 100))."""
+
+    seconds: int
+    count: int
+    percent: float
+
+    def allowance(self, population: int) -> int:
+        """Return how much may be spent in this window when `population` is the highest count."""
+        return max(self.count, int(self.percent * population / 100))

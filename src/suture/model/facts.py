@@ -1,0 +1,206 @@
+"""Facts of the kinds that pods stand on or are bounded by: storage, limits, rights, keys.
+
+Beside `objects`, which holds the facts of what runs and serves, and the union of all. A kind of
+which nothing is read but what it names has no facts: its needs say it all.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from suture.model.edges import Selection
+from suture.model.rights import RightsRule
+from suture.model.selectors import Selector
+from suture.model.traffic import TrafficRule
+
+Amount = int | str
+"""As Kubernetes writes an IntOrString: a number of pods, or a share such as `50%`."""
+
+
+class VolumeFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="volume"
+):
+    """What a PersistentVolume adds: what becomes of the data when its claim goes.
+
+    `reclaim` is Retain, Delete or Recycle; `phase` Available, Bound, Released or Failed.
+    """
+
+    reclaim: str = "Retain"
+    phase: str = ""
+
+
+class StorageClassFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="storage-class"
+):
+    """What a StorageClass adds: what its volumes do when their claim goes, and is it the default.
+
+    The reclaim policy is that of volumes still to be made; each volume has its own.
+    """
+
+    reclaim: str = "Delete"
+    default: bool = False
+
+
+class AttachmentFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="attachment"
+):
+    """What a VolumeAttachment adds."""
+
+    attached: bool = False
+
+
+class SnapshotFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="snapshot"
+):
+    """What a VolumeSnapshot adds: can a claim be filled from it."""
+
+    ready: bool = False
+
+
+class SnapshotContentFacts(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    array_like=True,
+    tag_field="facts",
+    tag="snapshot-content",
+):
+    """What a VolumeSnapshotContent adds: `Delete` or `Retain`, when its snapshot goes."""
+
+    deletion: str = "Delete"
+
+
+class DisruptionBudgetFacts(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    array_like=True,
+    tag_field="facts",
+    tag="disruption-budget",
+):
+    """What a PodDisruptionBudget adds. `selector` None: it selects no pods.
+
+    At most one of `min_available` and `max_unavailable` is set; with neither it allows nothing.
+    The counters are what the disruption controller last said. `spares_unready`: pods that are not
+    Ready may be evicted whatever the others are.
+    """
+
+    selector: Selector | None = None
+    min_available: Amount | None = None
+    max_unavailable: Amount | None = None
+    expected: int = 0
+    desired: int = 0
+    healthy: int = 0
+    allowed: int = 0
+    spares_unready: bool = False
+
+
+class NetworkPolicyFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="network-policy"
+):
+    """What a NetworkPolicy adds: whose traffic it limits, and the pods that it lets through.
+
+    Peers that are address blocks are no pods and are left out of `peers`. `any_peer`: a rule names
+    no peer at all, which lets everybody through. `rules` say the same by direction and port.
+    `namespaces`: of a policy of the whole cluster, those whose pods it selects; None: its own.
+    """
+
+    selector: Selector = Selector()
+    ingress: bool = False
+    egress: bool = False
+    peers: tuple[Selection, ...] = ()
+    any_peer: bool = False
+    rules: tuple[TrafficRule, ...] = ()
+    namespaces: Selector | None = None
+
+
+class AutoscalerFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="autoscaler"
+):
+    """What an autoscaler adds: between how many and how many replicas it keeps its target."""
+
+    least: int = 1
+    most: int = 0
+
+
+class AdmissionPolicyFacts(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    array_like=True,
+    tag_field="facts",
+    tag="admission-policy",
+):
+    """What a policy of the API server adds: the kind that its parameters are of, if it has any."""
+
+    group: str = ""
+    kind: str = ""
+
+
+class PolicyBindingFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="policy-binding"
+):
+    """What the binding of such a policy adds: which object its parameters are read from.
+
+    `parameters` empty: none, or those that a selector finds. `namespace` empty: that of the object
+    that is judged.
+    """
+
+    policy: str = ""
+    parameters: str = ""
+    namespace: str = ""
+
+
+class RoleBindingFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="role-binding"
+):
+    """What a binding adds beside the role and the service accounts that it names."""
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+class RoleFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="role"
+):
+    """What a Role or ClusterRole adds: what it allows.
+
+    `aggregates`: the control plane fills the rules in from ClusterRoles that these select.
+    """
+
+    rules: tuple[RightsRule, ...] = ()
+    aggregates: tuple[Selector, ...] = ()
+
+
+class KeysFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="keys"
+):
+    """What a ConfigMap or Secret adds: the names of its entries, sorted; never a value."""
+
+    keys: tuple[str, ...] = ()
+
+
+class LeaseFacts(
+    msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="lease"
+):
+    """What a Lease adds: its holder's name for itself."""
+
+    holder: str = ""
+
+
+MoreFacts = (
+    VolumeFacts
+    | StorageClassFacts
+    | AttachmentFacts
+    | SnapshotFacts
+    | SnapshotContentFacts
+    | DisruptionBudgetFacts
+    | NetworkPolicyFacts
+    | AutoscalerFacts
+    | AdmissionPolicyFacts
+    | PolicyBindingFacts
+    | RoleBindingFacts
+    | RoleFacts
+    | KeysFacts
+    | LeaseFacts
+)

@@ -1,0 +1,421 @@
+"""Questions about many objects at once, answered from columns: what a large cascade is made of.
+
+Beside `view`, whose answers are about one object and cost microseconds each: a namespace takes
+5,000 objects along, a definition 70,000. Pods are answered for by class wherever they can be.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from itertools import groupby, repeat
+
+import msgspec
+
+from suture.model.edges import Edge
+from suture.model.graph.dependents import gathered
+from suture.model.graph.graph import Graph
+from suture.model.graph.places import Kind
+from suture.model.graph.rows import (
+    ALIVE,
+    FINISHED,
+    NEED_SET,
+    POD_CLASS,
+    READY,
+    TERMINATING,
+)
+from suture.model.graph.written import unpack_facts, unpack_traits
+from suture.model.names import Resource
+from suture.model.objects import Facts
+
+TRAITS = 4096
+"""LIMIT: sets of finalizers remembered as values, 300 bytes each; a cluster has some hundred."""
+
+FEW_PODS = 16
+"""LIMIT: pods of a class that are counted one by one; a table for so few costs more than they."""
+
+
+class Lot(msgspec.Struct, frozen=True, gc=False):
+    """Pods that owners, labels, needs and state do not tell apart.
+
+    `kind` is the row of their class. `serves`: Ready, and not going. `running`: neither finished
+    nor going.
+    """
+
+    kind: int
+    pods: list[int]
+    serves: bool
+    running: bool
+
+    @property
+    def first(self) -> int:
+        """One of them, which stands for all."""
+        return self.pods[0]
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self.pods)
+
+
+class Use(msgspec.Struct, frozen=True, gc=False):
+    """One need of an object, seen from what is needed; `row` is the object or the pod class."""
+
+    edge: Edge
+    row: int
+    key: str
+    optional: bool
+    of_pods: bool
+
+
+class Bulk:
+    """The part of the graph's face that speaks of many objects, and of pods by class."""
+
+    _graph: Graph
+    _flags: array[int]
+    _place: array[int]
+    _kind: list[Kind]
+    _leaving: int
+
+    def marked(self, rows: Sequence[int]) -> dict[int, int]:
+        """Return the releases and applications that keep some objects, each with its first one."""
+        first: dict[int, int] = {}
+        for places, details, targets in self._levels(rows, Edge.MANAGED_BY):
+            # The last one that is written stays, which is the first one of each.
+            pairs = list(zip(details, targets, strict=True))
+            pairs.reverse()
+            of_pair = dict(zip(pairs, reversed(places), strict=True))
+            for (detail, target), place in of_pair.items():
+                for one in self._pointed(detail, target, Edge.MANAGED_BY):
+                    if place < first.get(one, len(rows)):
+                        first[one] = place
+        ranked = sorted((place, target) for target, place in first.items())
+        return {target: rows[place] for place, target in ranked}
+
+    def pointing(self, rows: Sequence[int], edge: Edge) -> dict[int, list[int]]:
+        """Return which of some objects, no pods, name others for a reason, and the rows of these.
+
+        Whether or not those are there.
+        """
+        found: dict[int, list[int]] = {}
+        for places, details, targets in self._levels(rows, edge):
+            for place, detail, target in zip(places, details, targets, strict=True):
+                more = self._pointed(detail, target, edge)
+                if more:
+                    found.setdefault(rows[place], []).extend(more)
+        return found
+
+    def _levels(
+        self, rows: Sequence[int], edge: Edge
+    ) -> Iterable[tuple[Sequence[int], Sequence[int], Sequence[int]]]:
+        """Yield places in `rows`, and of one link each its detail and target.
+
+        WHY a level of links at a time: of 50,000 instances a column is read in one call.
+        """
+        links, numbers = self._graph.links, self._graph.details.edges.get(edge)
+        if not numbers or not rows:
+            return
+        asked = {*numbers, self._graph.details.shared}
+        places: Sequence[int] = range(len(rows))
+        level: Sequence[int] = gathered(links.out_head, rows)
+        while level and max(level) >= 0:
+            if min(level) < 0:
+                places = [place for place, link in zip(places, level, strict=True) if link >= 0]
+                level = [link for link in level if link >= 0]
+            details = gathered(links.detail, level)
+            if not asked.isdisjoint(details):
+                yield places, details, gathered(links.target, level)
+            level = gathered(links.out_next, level)
+
+    def _pointed(self, detail: int, target: int, edge: Edge) -> Sequence[int]:
+        """Return what a link, or the set of needs that it leads to, names for a reason."""
+        links, numbers = self._graph.links, self._graph.details.edges[edge]
+        if detail in numbers:
+            return (target,)
+        if detail != self._graph.details.shared:
+            return ()
+        return [links.target[link] for link in links.outs(target) if links.detail[link] in numbers]
+
+    def by_resource(self, rows: Sequence[int]) -> dict[Resource, list[int]]:
+        """Return rows by their type, in the order in which each type comes first."""
+        kinds = self._kind
+        if len(rows) == 1:
+            return {kinds[self._place[rows[0]]].resource: list(rows)}
+        found: dict[Resource, list[int]] = {}
+        # WHY groups: what goes together comes by place, and a group is taken over in one call.
+        for place, group in groupby(rows, self._place.__getitem__):
+            known = found.get(kinds[place].resource)
+            if known is None:
+                found[kinds[place].resource] = list(group)
+            else:
+                known.extend(group)
+        return found
+
+    def lots(self, pods: Sequence[int]) -> list[Lot]:
+        """Return pods by what they have in common."""
+        kind_of, flags_of = self._graph.rows_of.extra.__getitem__, self._flags.__getitem__
+        alike: dict[tuple[int, int], list[int]] = {}
+        for kind, members in groupby(pods, kind_of):
+            for flag, group in groupby(members, flags_of):
+                known = alike.get((kind, flag))
+                if known is None:
+                    alike[kind, flag] = list(group)
+                else:
+                    known.extend(group)
+        going = TERMINATING | self._leaving
+        return [
+            Lot(
+                kind,
+                found,
+                serves=flag & (READY | going) == READY,
+                running=not flag & (FINISHED | going),
+            )
+            for (kind, flag), found in alike.items()
+        ]
+
+    def pods_alike(self, kind: int) -> list[int]:
+        """Return the pods of a class that are not gone."""
+        pods = self._graph.pods_of_class(kind)
+        return [pod for pod in pods if not self._flags[pod] & self._leaving]
+
+    def running_alike(self, kind: int) -> tuple[int, int, int]:
+        """Return how many pods of a class run, how many serve, and how many Ready ones leave."""
+        classes, number = self._graph.classes, self._graph.rows_of.extra[kind]
+        going, asked = FINISHED | TERMINATING | self._leaving, READY | TERMINATING | self._leaving
+        running = serving = 0
+        found = gathered(self._flags, self._graph.pods_of_class(kind))
+        alike = Counter(found).items() if len(found) > FEW_PODS else zip(found, repeat(1))
+        for flags, count in alike:
+            if not flags & going:
+                running += count
+            if flags & asked == READY:
+                serving += count
+        return running, serving, classes.leaving[number] if self._leaving else 0
+
+    def serving_alike(self, kind: int) -> int:
+        """Return how many pods of a class serve."""
+        if not self._leaving:
+            return self.running_alike(kind)[1]
+        return self._graph.classes.serving[self._graph.rows_of.extra[kind]]
+
+    def whole_classes(self, lots: Sequence[Lot]) -> frozenset[int]:
+        """Return the classes of which every pod is in some lot."""
+        counts: dict[int, int] = {}
+        for lot in lots:
+            counts[lot.kind] = counts.get(lot.kind, 0) + lot.count
+        total, numbers = self._graph.classes.total, self._graph.rows_of.extra
+        return frozenset(kind for kind, count in counts.items() if count >= total[numbers[kind]])
+
+    def classes_owned(self, row: int) -> list[int]:
+        """Return the classes of the pods that an object owns itself."""
+        owners, flags = self._graph.owners, self._flags
+        found = []
+        link, source, following = owners.in_head[row], owners.source, owners.in_next
+        while link >= 0:
+            if flags[source[link]] & POD_CLASS:
+                found.append(source[link])
+            link = following[link]
+        return found
+
+    def controller(self, row: int) -> int:
+        """Return the controller of an object, where it is there and stays; else -1."""
+        graph, owners = self._graph, self._graph.owners
+        holder = graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
+        link = owners.out_head[holder]
+        while link >= 0:
+            target = owners.target[link]
+            if (
+                self._flags[target] & (ALIVE | self._leaving) == ALIVE
+                and graph.details.values[owners.detail[link]].controller
+            ):
+                return target
+            link = owners.out_next[link]
+        return -1
+
+    def owner_rows(self, row: int) -> list[int]:
+        """Return what an object names as its owners, there or not."""
+        owners = self._graph.owners
+        holder = self._graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
+        if owners.out_head[holder] < 0:
+            return []
+        return [owners.target[link] for link in owners.outs(holder)]
+
+    def has_owner(self, row: int) -> bool:
+        """Whether an object names an owner."""
+        holder = self._graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
+        return self._graph.owners.out_head[holder] >= 0
+
+    def owned_but_pods(self, row: int) -> list[int]:
+        """Return the objects, no pods, that name an object as an owner, gone or not."""
+        owners, flags = self._graph.owners, self._flags
+        found: dict[int, None] = {}
+        link, source, following = owners.in_head[row], owners.source, owners.in_next
+        while link >= 0:
+            if not flags[source[link]] & POD_CLASS:
+                found[source[link]] = None
+            link = following[link]
+        return list(found)
+
+    def place(self, row: int) -> int:
+        """Return what stands for the type and the namespace of an object together."""
+        return self._place[row]
+
+    def classes_selected(self, row: int) -> list[int]:
+        """Return the classes of the pods that an object selects."""
+        links, selects = self._graph.links, self._graph.details.selects
+        return [links.target[link] for link in links.outs(row) if links.detail[link] == selects]
+
+    def selecting_class(self, kind: int, resource: Resource) -> list[int]:
+        """Return the objects of a type that select the pods of a class, none that is gone."""
+        links, selects = self._graph.links, self._graph.details.selects
+        found = []
+        for link in links.ins(kind):
+            source = links.source[link]
+            if (
+                links.detail[link] == selects
+                and not self._flags[source] & self._leaving
+                and self._kind[self._place[source]].resource == resource
+            ):
+                found.append(source)
+        return found
+
+    def alive(self, row: int) -> bool:
+        """Whether the cluster has the object in a row; else the row is a name that others use."""
+        return bool(self._flags[row] & ALIVE)
+
+    def by_facts(self, rows: Sequence[int]) -> list[tuple[Facts, list[int]]]:
+        """Return objects, no pods, by their facts; those that have none are left out."""
+        numbers = gathered(self._graph.rows_of.extra, rows)
+        if max(numbers, default=0) <= 0:
+            return []
+        alike: dict[int, list[int]] = {}
+        for row, number in zip(rows, numbers, strict=True):
+            if number > 0:
+                alike.setdefault(number, []).append(row)
+        sets = self._graph.facts_sets
+        return [(unpack_facts(sets[number]), found) for number, found in alike.items()]
+
+    # ---- finalizers
+
+    def finalizers(self, row: int) -> tuple[str, ...]:
+        """Return the finalizers of an object."""
+        rows = self._graph.rows_of
+        number = rows.traits[row]
+        return _finalizers(self._graph.trait_sets[number]) if number else ()
+
+    def held(self, rows: Sequence[int]) -> list[tuple[tuple[str, ...], int, int]]:
+        """Return the sets of finalizers among some rows: one row of each, and how many have it."""
+        if not rows:
+            return []
+        if len(rows) == 1:
+            held = self.finalizers(rows[0])
+            return [(held, rows[0], 1)] if held else []
+        numbers = gathered(self._graph.rows_of.traits, rows)
+        if not any(numbers):
+            return []
+        counts, sets = Counter(numbers), self._graph.trait_sets
+        found = {one: held for one in counts if one and (held := _finalizers(sets[one]))}
+        if not found:
+            return []
+        first = dict(zip(reversed(numbers), reversed(rows), strict=True))
+        return [(held, first[number], counts[number]) for number, held in found.items()]
+
+    def going(self, rows: Sequence[int]) -> list[int]:
+        """Return which of some rows are terminating or finished."""
+        if not rows:
+            return []
+        flags = gathered(self._flags, rows)
+        done = TERMINATING | FINISHED
+        if not any(one & done for one in set(flags)):
+            return []
+        return [row for row, one in zip(rows, flags, strict=True) if one & done]
+
+    def owned(self, rows: Sequence[int]) -> list[int]:
+        """Return which of some objects, no pods, name an owner."""
+        heads = gathered(self._graph.owners.out_head, rows)
+        if max(heads, default=-1) < 0:
+            return []
+        return [row for row, head in zip(rows, heads, strict=True) if head >= 0]
+
+    # ---- who names whom
+
+    def named(self, rows: Sequence[int]) -> list[int]:
+        """Return which of some objects others name, or select from."""
+        heads = gathered(self._graph.links.in_head, rows)
+        if max(heads, default=-1) < 0:
+            return []
+        return [row for row, head in zip(rows, heads, strict=True) if head >= 0]
+
+    def uses(
+        self, row: int, edges: Collection[Edge], but: Collection[int] = frozenset()
+    ) -> list[Use]:
+        """Return who needs an object for some reasons, the pods among them by class.
+
+        Left out is what is gone, and the objects and pod classes in `but`.
+        """
+        graph, links, flags = self._graph, self._graph.links, self._flags
+        values = graph.details.values
+        found: list[Use] = []
+        link, following = links.in_head[row], links.in_next
+        while link >= 0:
+            source = links.source[link]
+            detail = values[links.detail[link]]
+            link = following[link]
+            if source in but or detail.edge is None or detail.edge not in edges:
+                continue
+            holders: Iterable[int] = (source,)
+            if flags[source] & NEED_SET:
+                holders = (links.source[one] for one in links.ins(source))
+            for holder in holders:
+                if holder not in but and not flags[holder] & self._leaving:
+                    of_pods = bool(flags[holder] & POD_CLASS)
+                    found.append(Use(detail.edge, holder, detail.key, detail.optional, of_pods))
+        return found
+
+    def names_by(self, edge: Edge) -> bool:
+        """Whether anything names another object for this reason."""
+        return edge in self._graph.details.edges
+
+    def targets(self, row: int, edge: Edge) -> list[tuple[int, bool]]:
+        """Return what an object names for one reason, and whether it is there and stays."""
+        graph, links, flags = self._graph, self._graph.links, self._flags
+        numbers = graph.details.edges.get(edge)
+        if numbers is None:
+            return []
+        holder = graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
+        shared, stays = graph.details.shared, ALIVE | self._leaving
+        found = []
+        link, following = links.out_head[holder], links.out_next
+        while link >= 0:
+            detail = links.detail[link]
+            if detail in numbers:
+                target = links.target[link]
+                found.append((target, flags[target] & stays == ALIVE))
+            elif detail == shared:
+                for one in links.outs(links.target[link]):
+                    if links.detail[one] in numbers:
+                        target = links.target[one]
+                        found.append((target, flags[target] & stays == ALIVE))
+            link = following[link]
+        return found
+
+    def sources(self, row: int, edge: Edge) -> list[int]:
+        """Return the objects that name an object for one reason, pods one by one; none gone."""
+        graph, links, flags = self._graph, self._graph.links, self._flags
+        numbers = graph.details.edges.get(edge)
+        if numbers is None:
+            return []
+        return [
+            one
+            for link in links.ins(row)
+            if links.detail[link] in numbers
+            for one in graph.holders(links.source[link])
+            if not flags[one] & self._leaving
+        ]
+
+
+@lru_cache(TRAITS)
+def _finalizers(raw: bytes) -> tuple[str, ...]:
+    return unpack_traits(raw)[0] if raw else ()

@@ -1,0 +1,14 @@
+"""How well each type is known: a list of it that was complete, and how lately it was heard of."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Freshness(msgspec.Struct):
+    """How well one type is known: listed at all, last heard of when, or why it is unknown."""
+
+    listed: bool = False
+    heard_ns: int = 0
+    resource_version: str = ""
+    unknown: str = ""

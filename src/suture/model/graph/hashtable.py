@@ -1,0 +1,156 @@
+"""From a name, or a uid, to its row: a hash table that holds nothing but rows.
+
+What a row is called stands in the columns; the table says where to look and the caller compares.
+Cut into segments that grow one at a time, since the growth of a table of two million would hold
+up every review for a second.
+Source: open addressing with linear probing and backward-shift deletion (Knuth, TAOCP 3, 6.4).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+
+from suture.model.graph.columns import NONE
+
+SEGMENTS = 1024
+"""LIMIT: of a table of two million rows each segment has 2,000, and grows in half a millisecond."""
+
+HASH = (1 << 32) - 1
+"""Hashes have 32 bits: the ten highest choose the segment, the lowest the slot in it. What meets
+another by chance is told apart by the caller, who compares."""
+SEGMENT_SHIFT = 22
+
+FAST = 512
+_FIRST = array("i", [NONE]) * 8
+
+
+class HashTable:
+    """Rows by 32-bit hash. `hash_of` says the hash of a row that the table holds."""
+
+    __slots__ = ("_counts", "_hash_of", "_later", "segments")
+
+    def __init__(self, hash_of: Callable[[int], int]) -> None:
+        self._hash_of = hash_of
+        self._counts = [0] * SEGMENTS
+        self.segments: list[array[int] | None] = [None] * SEGMENTS
+        self._later: dict[int, array[int]] = {}
+
+    def __len__(self) -> int:
+        return sum(self._counts)
+
+    def segment(self, hashed: int) -> array[int] | None:
+        """Return the slots among which a hash is; None where there are none."""
+        return self.segments[hashed >> SEGMENT_SHIFT] or self._built(hashed >> SEGMENT_SHIFT)
+
+    def candidates(self, hashed: int) -> Iterator[int]:
+        """Yield the rows that may be meant: every row of this hash, and some of others."""
+        segment = self.segments[hashed >> SEGMENT_SHIFT] or self._built(hashed >> SEGMENT_SHIFT)
+        if segment is None:
+            return
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while (row := segment[slot]) >= 0:
+            yield row
+            slot = (slot + 1) & mask
+
+    def insert(self, hashed: int, row: int) -> None:
+        """Add a row that is not in the table."""
+        number = hashed >> SEGMENT_SHIFT
+        segment = self.segments[number] or self._built(number)
+        if segment is None:
+            segment = self.segments[number] = _FIRST[:]
+        elif (self._counts[number] + 1) * 3 > len(segment) * 2:
+            segment = self.segments[number] = self._grown(segment)
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while segment[slot] >= 0:
+            slot = (slot + 1) & mask
+        segment[slot] = row
+        self._counts[number] += 1
+
+    def remove(self, hashed: int, row: int) -> bool:
+        """Take a row out; False where the table does not hold it."""
+        number = hashed >> SEGMENT_SHIFT
+        segment = self.segments[number] or self._built(number)
+        if segment is None:
+            return False
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while (found := segment[slot]) != row:
+            if found < 0:
+                return False
+            slot = (slot + 1) & mask
+        self._close_gap(segment, slot)
+        self._counts[number] -= 1
+        return True
+
+    def _close_gap(self, segment: array[int], gap: int) -> None:
+        """Move up what stands behind a gap, so that no search ends at it too early."""
+        mask = len(segment) - 1
+        slot = gap
+        while True:
+            slot = (slot + 1) & mask
+            row = segment[slot]
+            if row < 0:
+                break
+            home = self._hash_of(row) & mask
+            # Whether its home lies outside of (gap, slot]: then it may stand in the gap.
+            if (slot - home) & mask >= (slot - gap) & mask:
+                segment[gap] = row
+                gap = slot
+        segment[gap] = NONE
+
+    def _grown(self, segment: array[int]) -> array[int]:
+        # WHY faster at first: nearly all tables that are asked for more than once grow large.
+        return self._laid_out(segment, len(segment) * (4 if len(segment) < FAST else 2))
+
+    def _laid_out(self, rows: array[int], size: int) -> array[int]:
+        """Return a segment of so many slots with these rows, empty slots among them left out."""
+        laid_out = array("i", [NONE]) * size
+        mask = size - 1
+        for row in rows:
+            if row >= 0:
+                slot = self._hash_of(row) & mask
+                while laid_out[slot] >= 0:
+                    slot = (slot + 1) & mask
+                laid_out[slot] = row
+        return laid_out
+
+    @property
+    def counts(self) -> array[int]:
+        """How many rows each segment holds."""
+        return array("i", self._counts)
+
+    def rebuilt(self, segments: list[array[int]], counts: array[int]) -> None:
+        """Take over segments as an equal table had them; an empty one stands for none."""
+        self._later = {}
+        self.segments = [segment or None for segment in segments]
+        self._counts = counts.tolist()
+
+    def fill(self, parts: list[array[int]]) -> None:
+        """Hold the rows of an equal table, given by segment, each of which is made when asked for.
+
+        WHY: to enter the half a million values of the largest cluster takes half a second, and a
+        start that goes on from a file waits for it.
+        """
+        self.segments = [None] * SEGMENTS
+        self._later = {number: rows for number, rows in enumerate(parts) if rows}
+        self._counts = [len(rows) for rows in parts]
+
+    def _built(self, number: int) -> array[int] | None:
+        """Return a segment of which only the rows are held so far; None where it has none."""
+        rows = self._later.pop(number, None)
+        if rows is None:
+            return None
+        size = len(_FIRST)
+        while len(rows) * 3 > size * 2:
+            size *= 2
+        segment = self.segments[number] = self._laid_out(rows, size)
+        return segment
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory the segments take."""
+        made = sum(len(segment) * 4 for segment in self.segments if segment is not None)
+        return made + sum(len(rows) * 4 for rows in self._later.values())

@@ -1,0 +1,289 @@
+"""One row a name: what the columns say of an object by itself, before anything is linked.
+
+A row begins with a name and stays as long as an object lives there or somebody refers to it. What
+does not fit a column (a uid that is no UUID, a version that is no number) stands beside it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+
+from suture.model.graph.columns import NONE, integers, reserve
+from suture.model.graph.hashtable import HASH, HashTable
+from suture.model.graph.names import Names
+
+ALIVE = 1
+"""The cluster has this object; else the row stands for a name or a life that others refer to."""
+READY = 2
+FINISHED = 4
+TERMINATING = 8
+LEAVING = 16
+"""Its removal was admitted and not yet seen."""
+WHOLE = 32
+"""A pod that was read whole, not by its metadata alone."""
+POD_CLASS = 64
+"""Not an object: a class of pods."""
+NEED_SET = 128
+"""Not an object: what several objects need alike."""
+
+NO_UID = bytes(16)
+_SPREAD = 0x9E3779B1  # any odd number: places are small numbers, hashes are not
+_MASK_128 = (1 << 128) - 1
+_VERSION_LIMIT = 1 << 63
+
+
+class Rows:
+    """The columns, and the two tables that find a row by name and by uid."""
+
+    __slots__ = (
+        "_factor", "_free", "_hasher", "_next", "by_name", "by_uid", "created", "deleted",
+        "extra", "flags", "hashes", "labels", "names", "odd_times", "odd_uids",
+        "odd_versions", "place", "secret", "traits", "uids", "versions",
+    )  # fmt: skip
+
+    COLUMNS = ("place", "hashes", "versions", "created", "flags", "labels", "extra", "traits")
+
+    def __init__(self, secret: bytes) -> None:
+        # WHY a secret: whoever may create objects could else choose names that all meet in one
+        # slot. Not the interpreter's own hash: that is another in each process, and snapshots
+        # keep the tables.
+        self._hasher = blake2b(digest_size=4, key=secret)
+        self._factor = int.from_bytes(blake2b(b"uids", digest_size=16, key=secret).digest()) | 1
+        self.secret = secret
+        self.names = Names()
+        self.place = integers()
+        self.hashes = array("I")
+        self.uids = bytearray()
+        self.versions = array("q")
+        self.created = array("I")
+        self.flags = array("B")
+        self.labels = integers()
+        self.extra = integers()
+        """An object's facts, by number; a pod's class, by row; of a class its number."""
+        self.traits = integers()
+        self.deleted: dict[int, float] = {}
+        self.odd_uids: dict[int, str] = {}
+        self.odd_versions: dict[int, str] = {}
+        self.odd_times: dict[int, float] = {}
+        self.by_name = HashTable(self.hashes.__getitem__)
+        self.by_uid = HashTable(self._uid_hash_of)
+        self._free = integers()
+        self._next = 0
+
+    def __len__(self) -> int:
+        """How many rows there are, free ones included."""
+        return self._next
+
+    @property
+    def full(self) -> bool:
+        """Whether the next new row needs `grow` first."""
+        return not self._free and self._next == len(self.place)
+
+    # ---- rows come and go
+
+    def new(self) -> int:
+        """Return an empty row."""
+        if self._free:
+            return self._free.pop()
+        self._next += 1
+        return self._next - 1
+
+    def grow(self, more: array[int]) -> None:
+        """Make room for more rows; `more` holds NONE for each."""
+        self.place += more
+        zeros = bytes(8 * len(more))
+        for name in self.COLUMNS[1:]:
+            column: array[int] = getattr(self, name)
+            column.frombytes(zeros[: len(more) * column.itemsize])
+        self.uids += zeros + zeros
+        self.names.grow(len(more))
+
+    def free(self, row: int) -> None:
+        """Give a row back; it has no name and no uid any more."""
+        self.flags[row] = 0
+        self.place[row] = NONE
+        self._free.append(row)
+
+    @property
+    def free_rows(self) -> bytes:
+        """The rows that are free, as the bytes of a column."""
+        return self._free.tobytes()
+
+    def restored(self, rows: int, free: array[int]) -> None:
+        """Take note of how many rows the columns hold, and which of them are free."""
+        self._next, self._free = rows, free
+        # The tables read the columns of old, else.
+        self.by_name = HashTable(self.hashes.__getitem__)
+        self.by_uid = HashTable(self._uid_hash_of)
+
+    def reserve(self, share: float) -> None:
+        """Make room for a share more of rows."""
+        for name in self.COLUMNS:
+            reserve(getattr(self, name), share)
+        length = len(self.uids)
+        self.uids += bytes(int(length * share))
+        del self.uids[length:]
+
+    # ---- by name
+
+    def hash_name(self, place: int, name: bytes) -> int:
+        """Return the hash of a name in a place."""
+        hasher = self._hasher.copy()
+        hasher.update(name)
+        return (int.from_bytes(hasher.digest(), "little") ^ place * _SPREAD) & HASH
+
+    def find(self, place: int, name: bytes) -> int:
+        """Return the row of a name, whatever is there; NONE where nobody knows the name."""
+        return self.find_hashed(place, name, self.hash_name(place, name))
+
+    def find_hashed(self, place: int, name: bytes, hashed: int) -> int:
+        """Return the row of a name of which the hash is known."""
+        segment = self.by_name.segments[hashed >> 22]
+        if segment is None:
+            return NONE
+        # The table's `candidates`, written out: this is asked of every request and every event.
+        hashes, places = self.hashes, self.place
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while (row := segment[slot]) >= 0:
+            if hashes[row] == hashed and places[row] == place and self.names.same(row, name):
+                return row
+            slot = (slot + 1) & mask
+        return NONE
+
+    def name(self, row: int, place: int, name: bytes, hashed: int) -> None:
+        """Name a row and note it in the table."""
+        self.place[row] = place
+        self.names.set(row, name)
+        self.hashes[row] = hashed
+        self.by_name.insert(hashed, row)
+
+    def unname(self, row: int) -> None:
+        """Take a row's name away."""
+        self.by_name.remove(self.hashes[row], row)
+        self.names.clear(row)
+
+    # ---- by uid
+
+    def find_uid(self, uid: bytes) -> int:
+        """Return the row of a uid as 16 bytes; NONE where it is not known."""
+        return self.find_uid_hashed(uid, self.hash_uid(uid))
+
+    def find_uid_hashed(self, uid: bytes, hashed: int) -> int:
+        """Return the row of a uid of which the hash is known."""
+        segment = self.by_uid.segments[hashed >> 22]
+        if segment is None:
+            return NONE
+        uids, mask = self.uids, len(segment) - 1
+        slot = hashed & mask
+        while (row := segment[slot]) >= 0:
+            if uids[row << 4 : (row << 4) + 16] == uid:
+                return row
+            slot = (slot + 1) & mask
+        return NONE
+
+    def uid_bytes(self, row: int) -> bytes:
+        """Return a row's uid as 16 bytes."""
+        at = row << 4
+        return bytes(self.uids[at : at + 16])
+
+    def uid(self, row: int) -> str:
+        """Return a row's uid as it is written."""
+        text = self.uids[row << 4 : (row << 4) + 16].hex()
+        if self.odd_uids and row in self.odd_uids:
+            return self.odd_uids[row]
+        if text == _NO_UID_TEXT:
+            return ""
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def set_uid(self, row: int, uid: bytes, odd: str) -> None:
+        """Give a row a uid; whether the table finds the row by it is another step.
+
+        `odd` is its text where that cannot be had back from its bytes.
+        """
+        self.uids[row << 4 : (row << 4) + 16] = uid
+        if odd:
+            self.odd_uids[row] = odd
+        elif self.odd_uids:
+            self.odd_uids.pop(row, None)
+
+    def hash_uid(self, uid: bytes | bytearray) -> int:
+        """Return the hash of a uid.
+
+        WHY not its own bits, which are random: whoever writes an ownerReference chooses them.
+        Source: multiply-shift hashing (Dietzfelbinger et al., 1997), universal for a secret factor.
+        """
+        return ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> 96
+
+    def _uid_hash_of(self, row: int) -> int:
+        return self.hash_uid(self.uids[row << 4 : (row << 4) + 16])
+
+    # ---- versions
+
+    def version(self, row: int) -> str:
+        """Return a row's resourceVersion as it is written."""
+        number = self.versions[row]
+        if number >= 0:
+            return str(number) if number else ""
+        return self.odd_versions[row]
+
+    def set_version(self, row: int, text: str) -> None:
+        """Give a row a resourceVersion."""
+        if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) < 19:
+            number = int(text)
+        elif text:
+            number = NONE
+        else:
+            number = 0
+        if number < 0:
+            self.odd_versions[row] = text
+        elif self.odd_versions:
+            self.odd_versions.pop(row, None)
+        self.versions[row] = number
+
+    # ---- when it was made
+
+    def created_s(self, row: int) -> float:
+        """Return when a row's object was made, in seconds since the epoch."""
+        if self.odd_times and row in self.odd_times:
+            return self.odd_times[row]
+        return float(self.created[row])
+
+    def set_created(self, row: int, seconds: float) -> None:
+        """Note when a row's object was made; whole seconds from 1970 to 2106 cost least."""
+        if 0 <= seconds <= HASH and seconds.is_integer():
+            self.created[row] = int(seconds)
+            if self.odd_times:
+                self.odd_times.pop(row, None)
+        else:
+            self.created[row] = 0
+            self.odd_times[row] = seconds
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory the columns take, names and tables left out."""
+        columns: list[array[int]] = [getattr(self, name) for name in self.COLUMNS]
+        return len(self.uids) + sum(len(one) * one.itemsize for one in columns)
+
+
+_NO_UID_TEXT = NO_UID.hex()
+
+
+def pack_uid(text: str) -> bytes:
+    """Return a uid as 16 bytes: a UUID's own, a hash of any other text, zeros for none."""
+    return packed_uid(text)[0]
+
+
+def packed_uid(text: str) -> tuple[bytes, str]:
+    """Return a uid as 16 bytes, and its text where that cannot be had back from them."""
+    if len(text) == 36 and text[8:24:5] == "----" and text == text.lower():
+        try:
+            found = bytes.fromhex(text.replace("-", ""))
+        except ValueError:
+            found = NO_UID
+        if len(found) == 16 and found != NO_UID:
+            return found, ""
+    if not text:
+        return NO_UID, ""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(), text

@@ -1,0 +1,277 @@
+"""The graph as blocks of bytes and back: what makes a warm start take seconds, not minutes.
+
+Columns as they stand, with the tables that find rows in them; shared values end to end. The
+bytes are this version's own and change with the storage; what outlives it is written object by
+object, elsewhere.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import accumulate, pairwise
+
+import msgspec
+
+from suture.model.graph.columns import integers
+from suture.model.graph.details import Detail
+from suture.model.graph.freshness import Freshness
+from suture.model.graph.graph import Graph
+from suture.model.graph.hashtable import SEGMENTS, HashTable
+from suture.model.graph.interned import Interned
+from suture.model.graph.links import Links
+from suture.model.graph.rows import LEAVING, Rows
+from suture.model.names import Gvk, Resource
+from suture.model.selectors import Selector
+
+Block = bytes | bytearray | memoryview
+
+_CHAINS = ("heads", "next", "previous")
+_PARTS_OF_TABLE = ("sizes", "counts", "slots")
+
+VERSION = 3
+"""Raised with every change of what a column means."""
+
+
+class _Type(msgspec.Struct, frozen=True):
+    resource: Resource
+    listed: bool
+    heard_ns: int
+    resource_version: str
+    unknown: str
+
+
+class _Table(msgspec.Struct, frozen=True):
+    """All that is not a column. `byte_order`: columns are read as they were written, or not."""
+
+    byte_order: str
+    secret: bytes
+    rows: int
+    objects: int
+    owners: tuple[int, int]
+    links: tuple[int, int]
+    kinds: list[tuple[Resource, Gvk, int]]
+    places: list[tuple[Resource, str]]
+    names_of_kinds: list[tuple[str, str, Resource]]
+    types: list[_Type]
+    details: list[Detail]
+    selecting: list[tuple[int, tuple[Selector, ...]]]
+    definitions: list[tuple[Resource, list[int]]]
+    twins: list[tuple[bytes, list[int]]]
+    deleted: list[tuple[int, float]]
+    odd_uids: list[tuple[int, str]]
+    odd_versions: list[tuple[int, str]]
+    odd_times: list[tuple[int, float]]
+    free_classes: list[int]
+
+
+_table_decoder = msgspec.msgpack.Decoder(_Table)
+
+
+def blocks(graph: Graph) -> dict[str, Callable[[], Block]]:
+    """Return what makes each of a graph's blocks, by name; the graph must not change meanwhile.
+
+    WHY makers: all of them at once would be the model a second time.
+    """
+    rows = graph.rows_of
+    found: dict[str, Callable[[], Block]] = {
+        "table": lambda: msgspec.msgpack.encode(_table(graph)),
+    }
+    for name, sets in _shared(graph):
+        found[f"{name}/sizes"] = partial(_value_sizes, sets)
+        found[f"{name}/uses"] = partial(getattr, sets, "uses")
+        found[f"{name}/values"] = partial(_joined, sets)
+    for name, column in _columns(graph).items():
+        found[name] = partial(_itself, column)
+    found["rows/free"] = lambda: rows.free_rows
+    for name, table in (("by-name", rows.by_name), ("by-uid", rows.by_uid)):
+        found[f"tables/{name}/sizes"] = partial(_segment_sizes, table)
+        found[f"tables/{name}/counts"] = table.counts.tobytes
+        found[f"tables/{name}/slots"] = partial(_segment_slots, table)
+    return found
+
+
+def _columns(graph: Graph) -> dict[str, array[int] | bytearray]:
+    rows, names = graph.rows_of, graph.rows_of.names
+    found: dict[str, array[int] | bytearray] = {
+        "rows/uids": rows.uids,
+        "names/block": names.block,
+        "names/at": names.at,
+        "names/sizes": names.sizes,
+        "places/uses": graph.places.uses,
+        "places/head": graph.places.head,
+    }
+    for room, holder, held in (
+        ("rows", rows, Rows.COLUMNS),
+        ("owners", graph.owners, Links.COLUMNS),
+        ("links", graph.links, Links.COLUMNS),
+        ("chains", graph.chain, _CHAINS),
+        ("classes", graph.classes, graph.classes.COLUMNS),
+    ):
+        for name in held:
+            found[f"{room}/{name}"] = getattr(holder, name)
+    return found
+
+
+def _itself(column: array[int] | bytearray) -> Block:
+    return memoryview(column).cast("B")
+
+
+def _segment_sizes(table: HashTable) -> bytes:
+    return array("i", [0 if one is None else len(one) for one in table.segments]).tobytes()
+
+
+def _segment_slots(table: HashTable) -> bytes:
+    return b"".join(one.tobytes() for one in table.segments if one is not None)
+
+
+def _value_sizes(sets: Interned) -> bytes:
+    return array("i", map(len, sets.values)).tobytes()
+
+
+def _joined(sets: Interned) -> bytes:
+    return b"".join(sets.values)
+
+
+def restored(take: Callable[[str], Block]) -> Graph:
+    """Return the graph that blocks were made of, with nothing admitted.
+
+    `take` gives each block by its name, once, in the order of `blocks`.
+    Errors: ValueError when they do not fit each other or this machine; KeyError where one lacks.
+    """
+    table = _read_table(take("table"))
+    graph = Graph(table.secret)
+    for name, sets in _shared(graph):
+        _restore_shared(sets, *(take(f"{name}/{part}") for part in ("sizes", "uses", "values")))
+    _restore_rows(graph, table, take)
+    graph.places.restore(
+        table.kinds, table.places, bytes(take("places/uses")), bytes(take("places/head"))
+    )
+    for room, links, ends in (
+        ("owners", graph.owners, table.owners),
+        ("links", graph.links, table.links),
+    ):
+        links.restore({name: bytes(take(f"{room}/{name}")) for name in Links.COLUMNS}, *ends)
+    for name in _CHAINS:
+        setattr(graph.chain, name, _column("i", take(f"chains/{name}")))
+    for name in graph.classes.COLUMNS:
+        setattr(graph.classes, name, _column("i", take(f"classes/{name}")))
+    graph.classes.free = table.free_classes
+    graph.details.restore(table.details)
+    for row, selectors in table.selecting:
+        graph.selecting.set(row, graph.namespace(row), selectors)
+    graph.crd_of = dict(table.definitions)
+    graph.twins = dict(table.twins)
+    graph.kinds = {(group, kind): resource for group, kind, resource in table.names_of_kinds}
+    for one in table.types:
+        graph.freshness[one.resource] = Freshness(
+            one.listed, one.heard_ns, one.resource_version, one.unknown
+        )
+    if len(graph) != table.objects:
+        raise ValueError(f"it holds {len(graph)} objects and says {table.objects}")
+    if 1 in graph.rows_of.flags.tobytes().translate(_IS_LEAVING):
+        _let_stay(graph)
+    return graph
+
+
+def _table(graph: Graph) -> _Table:
+    rows = graph.rows_of
+    return _Table(
+        byte_order=sys.byteorder,
+        secret=rows.secret,
+        rows=len(rows),
+        objects=len(graph),
+        owners=(graph.owners.free, graph.owners.count),
+        links=(graph.links.free, graph.links.count),
+        kinds=[(one.resource, one.gvk, one.count) for one in graph.places.kinds.values()],
+        places=graph.places.listed(),
+        names_of_kinds=[(*kind, resource) for kind, resource in graph.kinds.items()],
+        types=[
+            _Type(one, fresh.listed, fresh.heard_ns, fresh.resource_version, fresh.unknown)
+            for one, fresh in graph.freshness.items()
+        ],
+        details=graph.details.values,
+        selecting=list(graph.selecting.of_row.items()),
+        definitions=list(graph.crd_of.items()),
+        twins=list(graph.twins.items()),
+        deleted=list(rows.deleted.items()),
+        odd_uids=list(rows.odd_uids.items()),
+        odd_versions=list(rows.odd_versions.items()),
+        odd_times=list(rows.odd_times.items()),
+        free_classes=graph.classes.free,
+    )
+
+
+def _read_table(block: Block) -> _Table:
+    try:
+        table = _table_decoder.decode(block)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"its table cannot be read: {error}") from error
+    if table.byte_order != sys.byteorder:
+        raise ValueError(f"it was written where bytes stand in {table.byte_order}-endian order")
+    return table
+
+
+def _restore_rows(graph: Graph, table: _Table, take: Callable[[str], Block]) -> None:
+    rows = graph.rows_of
+    for name in Rows.COLUMNS:
+        setattr(rows, name, _column(getattr(rows, name).typecode, take(f"rows/{name}")))
+    rows.uids = bytearray(take("rows/uids"))
+    rows.names.restore(take("names/block"), bytes(take("names/at")), bytes(take("names/sizes")))
+    room = len(rows.place)
+    lengths = {len(getattr(rows, name)) for name in Rows.COLUMNS}
+    lengths |= {len(rows.uids) >> 4, len(rows.names.at), len(rows.names.sizes)}
+    if lengths != {room} or table.rows > room:
+        raise ValueError("its columns are not of one length")
+    rows.restored(table.rows, _column("i", take("rows/free")))
+    rows.deleted = dict(table.deleted)
+    rows.odd_uids = dict(table.odd_uids)
+    rows.odd_versions = dict(table.odd_versions)
+    rows.odd_times = dict(table.odd_times)
+    for name, one in (("by-name", rows.by_name), ("by-uid", rows.by_uid)):
+        _restore_table(one, *(take(f"tables/{name}/{part}") for part in _PARTS_OF_TABLE))
+
+
+def _restore_table(table: HashTable, sizes: Block, counts: Block, slots: Block) -> None:
+    all_slots = _column("i", slots)
+    parts = _column("i", sizes), _column("i", counts)
+    if len(parts[0]) != SEGMENTS or len(parts[1]) != SEGMENTS or sum(parts[0]) != len(all_slots):
+        raise ValueError("a table that finds rows is not whole")
+    table.rebuilt([all_slots[at:end] for at, end in _bounds(parts[0])], parts[1])
+
+
+def _restore_shared(sets: Interned, sizes: Block, uses: Block, values: Block) -> None:
+    whole = bytes(values)
+    sets.restore([whole[at:end] for at, end in _bounds(_column("i", sizes))], bytes(uses))
+
+
+def _bounds(sizes: array[int]) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each of some pieces that stand end to end."""
+    return pairwise(accumulate(sizes, initial=0))
+
+
+def _shared(graph: Graph) -> tuple[tuple[str, Interned], ...]:
+    return (
+        ("labels", graph.label_sets),
+        ("facts", graph.facts_sets),
+        ("traits", graph.trait_sets),
+    )
+
+
+def _column(typecode: str, block: Block) -> array[int]:
+    column = integers() if typecode == "i" else array(typecode)
+    column.frombytes(block)
+    return column
+
+
+def _let_stay(graph: Graph) -> None:
+    """Take back that objects leave: what was admitted is not part of what is saved."""
+    flags = graph.rows_of.flags
+    for row in range(len(graph.rows_of)):
+        if flags[row] & LEAVING:
+            graph.stay(graph.uid(row))
+
+
+_IS_LEAVING = bytes(bool(flags & LEAVING) for flags in range(256))

@@ -1,0 +1,106 @@
+"""Which objects might select a pod: selectors by a label pair that every match must carry.
+
+Asked once for each new class of pods; a selector that changes asks the other way round, for the
+classes of its namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from suture.model.labels import Labels
+from suture.model.selectors import Operator, Selector
+
+_encoder = msgspec.json.Encoder()
+
+
+def anchor(selector: Selector) -> tuple[str, str] | None:
+    """Return a label pair that every match must carry, the cheapest way into an index.
+
+    None where the selector has no such pair (everything, or only expressions).
+    """
+    for requirement in selector.requirements:
+        if requirement.operator is Operator.IN and len(requirement.values) == 1:
+            return requirement.key, requirement.values[0]
+    return None
+
+
+class Matcher:
+    """A selector made ready to be asked of many label sets, by their bytes where that will do."""
+
+    __slots__ = ("_pairs", "_rest")
+
+    def __init__(self, selector: Selector) -> None:
+        # A pair stands in canonical labels just as it is encoded by itself: a quote within a key
+        # or value would be escaped, so that nothing else can look like it.
+        self._pairs = [
+            _encoder.encode(one.key) + b":" + _encoder.encode(one.values[0])
+            for one in selector.requirements
+            if one.operator is Operator.IN and len(one.values) == 1
+        ]
+        self._rest = [
+            one
+            for one in selector.requirements
+            if not (one.operator is Operator.IN and len(one.values) == 1)
+        ]
+
+    def matches(self, raw: bytes) -> bool:
+        """Whether labels, given as their canonical bytes, meet the selector."""
+        for pair in self._pairs:
+            if pair not in raw:
+                return False
+        if not self._rest:
+            return True
+        labels: Mapping[str, str] = Labels(raw) if raw else {}
+        return all(one.matches(labels) for one in self._rest)
+
+
+class Selecting:
+    """Rows that select pods, by namespace and by the pair that their matches must carry."""
+
+    __slots__ = ("_index", "of_row")
+
+    def __init__(self) -> None:
+        self._index: dict[str, dict[str, list[int]]] = {}
+        self.of_row: dict[int, tuple[Selector, ...]] = {}
+        """What each row selects in its own namespace; any that matches is enough."""
+
+    def set(self, row: int, namespace: str, selectors: tuple[Selector, ...]) -> None:
+        """Note what a row, which has selected nothing so far, selects."""
+        self.of_row[row] = selectors
+        there = self._index.setdefault(namespace, {})
+        for key in _keys(selectors):
+            there.setdefault(key, []).append(row)
+
+    def clear(self, row: int, namespace: str) -> None:
+        """Forget what a row selects."""
+        there = self._index[namespace]
+        for key in _keys(self.of_row.pop(row)):
+            rows = there[key]
+            rows.remove(row)
+            if not rows:
+                del there[key]
+        if not there:
+            del self._index[namespace]
+
+    def candidates(self, namespace: str, labels: Mapping[str, str]) -> list[int]:
+        """Return the rows that may select pods of these labels, each once."""
+        there = self._index.get(namespace)
+        if there is None:
+            return []
+        found = dict.fromkeys(there.get(ANYTHING, ()))
+        for key, value in labels.items():
+            for row in there.get(f"{key}={value}", ()):
+                found[row] = None
+        return list(found)
+
+
+ANYTHING = ""
+"""The key of selectors without such a pair: every pod of the namespace is a candidate."""
+
+
+def _keys(selectors: tuple[Selector, ...]) -> dict[str, None]:
+    pairs = (anchor(selector) for selector in selectors)
+    return dict.fromkeys(ANYTHING if pair is None else f"{pair[0]}={pair[1]}" for pair in pairs)

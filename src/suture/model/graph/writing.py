@@ -1,0 +1,352 @@
+"""Writing into the storage: what an object becomes in its row, and how it leaves again.
+
+Pods are counted in their class and linked to their node; everything else has labels, facts and
+links of its own. Whoever selects pods is linked to their classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from suture.model.graph.derived import DERIVES
+from suture.model.graph.places import POD_CLASSES, Kind
+from suture.model.graph.reading import Readable
+from suture.model.graph.rows import (
+    ALIVE,
+    FINISHED,
+    LEAVING,
+    POD_CLASS,
+    READY,
+    TERMINATING,
+    WHOLE,
+)
+from suture.model.graph.selecting import Matcher
+from suture.model.graph.storage import name_bytes
+from suture.model.graph.written import (
+    labels_bytes,
+    needs_bytes,
+    owners_bytes,
+    pack_facts,
+    pack_traits,
+)
+from suture.model.names import PODS, Resource
+from suture.model.objects import ClusterObject, CrdFacts, PodFacts
+from suture.model.references import selections
+from suture.model.selectors import Selector
+
+_NOTHING = ()
+
+CLASSES = 4096
+"""LIMIT: classes found again without a digest, 0.3 KB each and what they keep alive; siblings come
+one after another in a list, and those of the busiest rollouts in a watch."""
+
+
+class _Known:
+    """A class by the parts that it was found by, kept so that their identities stay theirs."""
+
+    __slots__ = ("_parts", "name", "row")
+
+    def __init__(self, row: int, name: bytes, *parts: object) -> None:
+        self.row = row
+        self.name = name
+        self._parts = parts
+
+
+class Writable(Readable):
+    """The storage, as one caller writes it."""
+
+    def __init__(self, secret: bytes) -> None:
+        super().__init__(secret)
+        self._classes: dict[tuple[int, int, int, str], _Known] = {}
+        self.crd_of: dict[Resource, list[int]] = {}
+        """The definitions that serve each custom type: one, unless something is amiss."""
+        self.kinds: dict[tuple[str, str], Resource] = {}
+        """Which type a (group, kind) is: ownerReferences name kinds, never plurals."""
+
+    # ---- writing: a row begins, is written, ends
+
+    def begin(self, row: int, thing: ClusterObject, *, leaving: bool) -> None:
+        """Let an object live in the row of its name, in which nothing is but its uid."""
+        rows, gvk = self.rows_of, thing.gvk
+        place = rows.place[row]
+        kind = self.places.kind[place]
+        if kind.gvk is not gvk and kind.gvk != gvk:
+            kind.gvk = gvk
+            self.kinds.setdefault((gvk.group, gvk.kind), thing.key.resource)
+        kind.count += 1
+        rows.set_version(row, thing.resource_version)
+        rows.set_created(row, thing.created)
+        flags = self._flags(row, thing, kind, leaving=leaving)
+        rows.flags[row] = flags
+        if thing.finalizers or thing.managers:
+            rows.traits[row] = self.trait_sets.use(pack_traits(thing.finalizers, thing.managers))
+        if kind.of_pods:
+            self._begin_pod(row, thing, flags)
+        else:
+            self.enter(place, row)
+            self._begin_other(row, thing, kind)
+
+    def _flags(self, row: int, thing: ClusterObject, kind: Kind, *, leaving: bool) -> int:
+        flags = ALIVE | LEAVING if leaving else ALIVE
+        if thing.deleted > 0:
+            flags |= TERMINATING
+            self.rows_of.deleted[row] = thing.deleted
+        if kind.of_pods:
+            facts = thing.facts
+            if isinstance(facts, PodFacts):
+                flags |= WHOLE
+                if facts.ready:
+                    flags |= READY
+                if facts.finished:
+                    flags |= FINISHED
+        return flags
+
+    def _begin_pod(self, row: int, thing: ClusterObject, flags: int) -> None:
+        """Count a new pod in its class and link it to its node."""
+        rows, classes, facts = self.rows_of, self.classes, thing.facts
+        class_row = rows.extra[row] = self._class_of(thing)
+        number = rows.extra[class_row]
+        self.chain.add(classes.head[number], row)
+        classes.count(number, flags, 1)
+        if isinstance(facts, PodFacts) and facts.node:
+            self.links.add(row, self.node_row(facts.node), self.details.node)
+
+    def _begin_other(self, row: int, thing: ClusterObject, kind: Kind) -> None:
+        """Write what is not a pod into a row that has nothing yet to compare it with."""
+        rows, facts = self.rows_of, thing.facts
+        rows.labels[row] = self.label_sets.use(labels_bytes(thing.labels))
+        if thing.owners:
+            owners = self.wanted_owners(thing)
+            self.owners.add_all(row, owners)
+        if thing.needs is not _NOTHING or type(facts) in DERIVES:
+            self.links.add_all(row, self.wanted_needs(thing))
+        if facts is not None:
+            rows.extra[row] = self.facts_sets.use(pack_facts(facts))
+            self._select(row, thing)
+        if kind.of_definitions and isinstance(facts, CrdFacts):
+            self.crd_of.setdefault(facts.resource, []).append(row)
+        if kind.of_policies:
+            self._rebind(row)
+
+    def write(self, row: int, thing: ClusterObject, had: int, *, leaving: bool) -> None:
+        """Write an object over its earlier state; `had` are the flags that the row had."""
+        rows = self.rows_of
+        kind = self.places.kind[rows.place[row]]
+        rows.set_version(row, thing.resource_version)
+        rows.set_created(row, thing.created)
+        if had & TERMINATING:
+            del rows.deleted[row]
+        flags = rows.flags[row] = self._flags(row, thing, kind, leaving=leaving)
+        if thing.finalizers or thing.managers or rows.traits[row]:
+            traits = pack_traits(thing.finalizers, thing.managers)
+            rows.traits[row] = self.trait_sets.swap(rows.traits[row], traits)
+        if kind.of_pods:
+            self._write_pod(row, thing, had, flags)
+        else:
+            self._write_other(row, thing, kind)
+
+    def _write_pod(self, row: int, thing: ClusterObject, had: int, flags: int) -> None:
+        """Count a pod in its class and link it to its node."""
+        rows, classes = self.rows_of, self.classes
+        before, after = rows.extra[row], self._class_of(thing)
+        if before == after:
+            if had != flags:
+                number = rows.extra[after]
+                classes.count(number, had, -1)
+                classes.count(number, flags, 1)
+        else:
+            number = rows.extra[after]
+            self._leave_class(row, before, had)
+            self.chain.add(classes.head[number], row)
+            rows.extra[row] = after
+            classes.count(number, flags, 1)
+        facts = thing.facts
+        node = facts.node if isinstance(facts, PodFacts) else ""
+        link = self.links.out_head[row]
+        if link >= 0:
+            if node and rows.names.same(self.links.target[link], name_bytes(node)):
+                return
+            self.unlink(self.links, link)
+        if node:
+            self.links.add(row, self.node_row(node), self.details.node)
+
+    def _write_other(self, row: int, thing: ClusterObject, kind: Kind) -> None:
+        rows, facts = self.rows_of, thing.facts
+        rows.labels[row] = self.label_sets.swap(rows.labels[row], labels_bytes(thing.labels))
+        before = rows.extra[row]
+        if facts is not None or before:
+            rows.extra[row] = self.facts_sets.swap(before, pack_facts(facts))
+        if thing.owners or self.owners.out_head[row] >= 0:
+            self.relink(self.owners, row, self.wanted_owners(thing))
+        # WHY not the truth of needs: it would read them.
+        needy = thing.needs is not _NOTHING or type(facts) in DERIVES
+        if needy or self.links.out_head[row] >= 0:
+            self.relink(self.links, row, self.wanted_needs(thing))
+        if rows.extra[row] != before or row in self.selecting.of_row:
+            self._reselect(row, thing)
+        if kind.of_definitions:
+            self._forget_definition(row)
+            if isinstance(facts, CrdFacts):
+                self.crd_of.setdefault(facts.resource, []).append(row)
+        if kind.of_policies:
+            self._rebind(row)
+
+    def end(self, row: int) -> None:
+        """Let the object in a row end; the row stays where others refer to it."""
+        rows, flags = self.rows_of, self.rows_of.flags[row]
+        place = rows.place[row]
+        kind = self.places.kind[place]
+        kind.count -= 1
+        if kind.of_pods:
+            self._leave_class(row, rows.extra[row], flags)
+        else:
+            self.chain.take_out(row)
+            self.label_sets.release(rows.labels[row])
+            self.facts_sets.release(rows.extra[row])
+            if row in self.selecting.of_row:
+                self.selecting.clear(row, self.places.namespace[place])
+            if kind.of_definitions:
+                self._forget_definition(row)
+        self.trait_sets.release(rows.traits[row])
+        rows.labels[row] = rows.extra[row] = rows.traits[row] = 0
+        rows.deleted.pop(row, None)
+        rows.set_version(row, "")
+        rows.set_created(row, 0.0)
+        self.unlink_all(row)
+        self.part_from_twin(row)
+        # WHY last: an object may own itself, and must not be dropped twice.
+        rows.flags[row] = 0
+        if kind.of_policies:
+            self._rebind(row)
+        self.drop_if_unused(row)
+
+    def _rebind(self, row: int) -> None:
+        """Link the bindings of a policy, which came, changed or went, to their parameters."""
+        for binding in self.bindings_of(row):
+            thing = self.read(binding, self.needs_of(binding))
+            self.relink(self.links, binding, self.wanted_needs(thing))
+
+    def _forget_definition(self, row: int) -> None:
+        for resource in [one for one, rows in self.crd_of.items() if row in rows]:
+            rows = self.crd_of[resource]
+            rows.remove(row)
+            if not rows:
+                del self.crd_of[resource]
+
+    def mark_leaving(self, uid: str, mark: int) -> None:
+        """Mark the object of a uid as leaving, or as staying, and count it so."""
+        rows = self.rows_of
+        for row in self.rows_of_uid(uid):
+            had = rows.flags[row]
+            flags = had & ~LEAVING | mark
+            rows.flags[row] = flags
+            if flags != had and self.resource(row) == PODS:
+                number = rows.extra[rows.extra[row]]
+                self.classes.count(number, had, -1)
+                self.classes.count(number, flags, 1)
+
+    # ---- pod classes and selectors
+
+    def _class_of(self, thing: ClusterObject) -> int:
+        """Return the row of a pod's class, a new one where it is the first of its kind."""
+        rows, namespace = self.rows_of, thing.key.namespace
+        # The reader shares equal parts between siblings: mostly they are the very same ones.
+        labels, owners, needs = thing.labels, thing.owners, thing.needs
+        asked = (id(labels), id(owners), id(needs), namespace)
+        known = self._classes.get(asked)
+        if (
+            known is not None
+            and rows.flags[known.row] & POD_CLASS
+            and (rows.names.same(known.row, known.name))
+        ):
+            return known.row
+        raw = labels_bytes(labels)
+        parts = (namespace.encode(), raw, owners_bytes(owners), needs_bytes(needs))
+        name = blake2b(b"\0".join(parts), digest_size=16).digest()
+        row = self._class_named(thing, raw, name)
+        if len(self._classes) >= CLASSES:
+            self._classes.clear()
+        self._classes[asked] = _Known(row, name, labels, owners, needs)
+        return row
+
+    def _class_named(self, thing: ClusterObject, labels: bytes, name: bytes) -> int:
+        place = self.places.make(POD_CLASSES, thing.key.namespace)
+        hashed = self.rows_of.hash_name(place, name)
+        row = self.rows_of.find_hashed(place, name, hashed)
+        if row < 0:
+            row = self.named_row(place, name, hashed)
+            self._begin_class(row, thing, labels)
+        return row
+
+    def _begin_class(self, row: int, thing: ClusterObject, labels: bytes) -> None:
+        rows, namespace = self.rows_of, thing.key.namespace
+        rows.flags[row] = POD_CLASS
+        rows.labels[row] = self.label_sets.use(labels)
+        rows.extra[row] = self.classes.new(row, self.chain)
+        self.enter(rows.place[row], row)
+        self.relink(self.owners, row, self.wanted_owners(thing))
+        self.relink(self.links, row, self.wanted_needs(thing))
+        for other in self.selecting.candidates(namespace, thing.labels):
+            if any(one.matches(thing.labels) for one in self.selecting.of_row[other]):
+                self.links.add(other, row, self.details.selects)
+
+    def _leave_class(self, row: int, class_row: int, flags: int) -> None:
+        self.chain.take_out(row)
+        number = self.rows_of.extra[class_row]
+        self.classes.count(number, flags, -1)
+        if not self.classes.total[number]:
+            self._end_class(class_row, number)
+
+    def _end_class(self, row: int, number: int) -> None:
+        for link in self.links.ins(row):
+            self.links.remove(link)
+        self.chain.take_out(row)
+        self.classes.end(number)
+        self.label_sets.release(self.rows_of.labels[row])
+        self.rows_of.labels[row] = self.rows_of.extra[row] = 0
+        self.unlink_all(row)
+        self.rows_of.flags[row] = 0
+        self.drop_if_unused(row)
+
+    def _reselect(self, row: int, thing: ClusterObject) -> None:
+        """Draw anew which pods a row selects, where what it selects has changed."""
+        namespace, selectors = thing.key.namespace, selected(thing)
+        if self.selecting.of_row.get(row, ()) == selectors:
+            return
+        if row in self.selecting.of_row:
+            self.selecting.clear(row, namespace)
+            links, selects = self.links, self.details.selects
+            for link in links.outs(row):
+                if links.detail[link] == selects:
+                    links.remove(link)
+        self._select(row, thing)
+
+    def _select(self, row: int, thing: ClusterObject) -> None:
+        """Draw which pods a row selects that has selected none so far."""
+        namespace, selectors = thing.key.namespace, selected(thing)
+        if selectors:
+            self.selecting.set(row, namespace, selectors)
+            for class_row in self.classes_matching(namespace, selectors):
+                self.links.add(row, class_row, self.details.selects)
+
+    def classes_matching(self, namespace: str, selectors: Iterable[Selector]) -> list[int]:
+        """Return the rows of the pod classes of a namespace that any selector matches."""
+        labels, values = self.rows_of.labels, self.label_sets.values
+        found: dict[int, None] = {}
+        for selector in selectors:
+            matches = Matcher(selector).matches
+            for row in self.classes_in(namespace):
+                if matches(values[labels[row]]):
+                    found[row] = None
+        return list(found)
+
+
+def selected(thing: ClusterObject) -> tuple[Selector, ...]:
+    """Return what an object selects of the pods of its own namespace."""
+    namespace = thing.key.namespace
+    return tuple(
+        one.selector
+        for one in selections(thing)
+        if one.resource == PODS and one.namespace == namespace
+    )

@@ -1,0 +1,111 @@
+"""One asked-for change, the same value from an AdmissionReview, an authorization check or a file.
+
+Pure. The bodies travel along as raw JSON for the journal; rules read the trimmed objects.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from suture.model.actor import UserInfo
+from suture.model.names import Gvk, Gvr, ObjectKey, Operation, Propagation
+from suture.model.objects import ClusterObject
+from suture.model.selectors import Selector
+
+
+class One(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """The request names its object."""
+
+
+class CollectionItem(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """One object of a `deletecollection`, as admission shows it: its selector cannot be seen."""
+
+
+class Collection(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """A whole `deletecollection`, as authorization shows it. `selector` None: none was given.
+
+    `by_fields`: a field selector restricts it further, in a way that the model cannot follow.
+    """
+
+    selector: Selector | None = None
+    by_fields: bool = False
+
+
+Extent = One | CollectionItem | Collection
+
+
+class DeleteOptions(msgspec.Struct, frozen=True, gc=False):
+    """What a delete says of its manner; `propagation` None: the kind's own default."""
+
+    propagation: Propagation | None = None
+    grace_s: int | None = None
+    uid: str = ""
+    resource_version: str = ""
+
+
+class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One asked-for change.
+
+    `old` and `new` are the object before and after (None: there is none, or it cannot be read
+    where this request was seen). `old_body` and `new_body` are the same as raw JSON, empty where
+    absent. For a subresource they are the subresource's own document (`Scale`, `Eviction`).
+    """
+
+    uid: str
+    """The review's own id; a retry of the same intent has another."""
+    operation: Operation
+    gvr: Gvr
+    gvk: Gvk
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    user: UserInfo
+    extent: Extent = One()
+    old: ClusterObject | None = None
+    new: ClusterObject | None = None
+    old_body: bytes = b""
+    new_body: bytes = b""
+    scale_to: int | None = None
+    """`spec.replicas` of a `scale` subresource update; None for every other request."""
+    scale_from: int | None = None
+    """The same before it, where the review shows it."""
+    dry_run: bool = False
+    options: DeleteOptions = DeleteOptions()
+
+    @property
+    def key(self) -> ObjectKey:
+        """Where the request's object is found; its name comes from the object where it has none."""
+        name = self.name
+        if not name and self.old is not None:
+            name = self.old.key.name
+        elif not name and self.new is not None:
+            name = self.new.key.name
+        return ObjectKey(self.gvr.resource, self.namespace, name)
+
+    @property
+    def object_uid(self) -> str:
+        """The life that the request is about; empty where the review does not show it."""
+        if self.old is not None:
+            return self.old.uid
+        return self.options.uid
+
+
+class Intent(msgspec.Struct, frozen=True, gc=False):
+    """Identity, operation and object over all reviews of it: what is counted once."""
+
+    identity: str
+    operation: Operation
+    key: ObjectKey
+    subresource: str
+    uid: str
+
+
+def intent_of(request: Request) -> Intent:
+    """Name the intent of a request; equal for every retry of it."""
+    return Intent(
+        request.user.username,
+        request.operation,
+        request.key,
+        request.subresource,
+        request.object_uid,
+    )

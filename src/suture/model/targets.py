@@ -1,0 +1,57 @@
+"""Which type a reference means that names a kind: `Deployment` of `apps` are `deployments.apps`.
+
+Objects refer to others by kind, the model keeps them by resource. Pure, and knows no cluster:
+what is not in the table is guessed as Kubernetes' own libraries guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from suture.model import names
+from suture.model.names import Resource
+
+WELL_KNOWN: Mapping[tuple[str, str], Resource] = {
+    ("", "ConfigMap"): names.CONFIG_MAPS,
+    ("", "Endpoints"): Resource("", "endpoints"),
+    ("", "Node"): names.NODES,
+    ("", "PersistentVolumeClaim"): names.CLAIMS,
+    ("", "Pod"): names.PODS,
+    ("", "ReplicationController"): names.REPLICATION_CONTROLLERS,
+    ("", "Secret"): names.SECRETS,
+    ("", "Service"): names.SERVICES,
+    ("", "ServiceAccount"): names.SERVICE_ACCOUNTS,
+    ("apps", "DaemonSet"): names.DAEMON_SETS,
+    ("apps", "Deployment"): names.DEPLOYMENTS,
+    ("apps", "ReplicaSet"): names.REPLICA_SETS,
+    ("apps", "StatefulSet"): names.STATEFUL_SETS,
+    ("batch", "CronJob"): names.CRON_JOBS,
+    ("batch", "Job"): names.JOBS,
+    ("gateway.networking.k8s.io", "Gateway"): names.GATEWAYS,
+    ("rbac.authorization.k8s.io", "ClusterRole"): names.CLUSTER_ROLES,
+    ("rbac.authorization.k8s.io", "Role"): names.ROLES,
+    ("snapshot.storage.k8s.io", "VolumeSnapshot"): names.SNAPSHOTS,
+}
+
+
+def resource_of(group: str, kind: str) -> Resource:
+    """Return the type that a kind is served as; for one outside the table, most likely.
+
+    LIMIT: a definition may name its plural as it likes. Where one did, the guess leads to a name
+    under which nothing is found; it never leads to another type's object.
+    Source: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta.
+    """
+    known = WELL_KNOWN.get((group, kind))
+    if known is not None:
+        return known
+    name = kind.lower()
+    if name.endswith("s"):
+        return Resource(group, f"{name}es")
+    if name.endswith("y"):
+        return Resource(group, f"{name[:-1]}ies")
+    return Resource(group, f"{name}s")
+
+
+def group_of(api_version: str) -> str:
+    """Return the group of an `apiVersion`: `apps/v1` is of `apps`, `v1` of the core's, empty."""
+    return api_version.rpartition("/")[0]

@@ -1,0 +1,314 @@
+"""What was written lately, by object, owner and actor: enough to tell repetition from work.
+
+Pure and in memory, with one caller, which tells it the time. Bounded: the oldest is forgotten
+first. Only writes that were let through are noted. Restart-safe: `encode` gives bytes, and
+`decode` puts the past as far back as it is.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from enum import IntEnum
+from hashlib import blake2b
+from typing import TypeVar
+
+import msgspec
+
+from suture.errors import InputError
+from suture.model.clock import Now
+from suture.model.names import ObjectKey
+
+TEN_MINUTES_S = 600
+HOUR_S = 3600
+
+TRACKS = 32_768
+"""LIMIT: objects whose writes are remembered: nine writes of others each second for an hour; the
+busiest operators write some hundred objects over and over. At most 0.75 kB each, 25 MB."""
+
+EVENTS = 16
+"""LIMIT: writes remembered of one object: a loop shows after three, and after 16 is one."""
+
+TALLIES = 12_288
+"""LIMIT: counters, one a maker, actor and type; 2.1 kB each where something was counted in every
+half minute of an hour, 26 MB, most of them a tenth of that."""
+
+BUCKET_S = 30
+"""How finely counters tell the time: a window may begin this much too early."""
+
+CLOSED = 32_768
+"""LIMIT: nodes remembered that were closed or taken away: twice the largest cluster known."""
+
+WISHES = 32_768
+"""LIMIT: parents of which the last change of size is remembered; 0.3 kB each, 10 MB."""
+
+_STRIDE = 4
+_NS = 1_000_000_000
+_VERSION = 1
+
+
+class What(IntEnum):
+    """What was done to an object."""
+
+    DELETED = 1
+    EVICTED = 2
+    SCALED = 3
+    WROTE = 4
+    STATUS = 5
+
+
+class Deed(msgspec.Struct, frozen=True, gc=False):
+    """One write of one object, by whom. `value`: which life it ended, or what it made of it."""
+
+    what: What
+    identity: str
+    value: int
+
+
+class Wish(msgspec.Struct, frozen=True, gc=False):
+    """How many children a parent wanted before its last change of that, and wants since."""
+
+    before: int
+    after: int
+    at_ns: int
+
+
+class WritesError(InputError):
+    """The bytes are no memory of writes, or one of a later version."""
+
+    code = "writes_unreadable"
+
+
+def number(text: str) -> int:
+    """Return a number for a text: equal for equal texts, over restarts too; 63 bits."""
+    return int.from_bytes(blake2b(text.encode(errors="replace"), digest_size=8).digest()) >> 1
+
+
+def place_of(key: ObjectKey) -> int:
+    """Return the number under which an object's writes are kept: by name, whatever its life."""
+    return number(f"{key.resource}/{key.namespace}/{key.name}")
+
+
+class Writes:
+    """Recent writes by object, counts by maker and actor, nodes closed, sizes that changed."""
+
+    __slots__ = ("_closed", "_tallies", "_tracks", "_wishes")
+
+    def __init__(self) -> None:
+        self._tracks: dict[int, array[int]] = {}
+        self._tallies: dict[int, array[int]] = {}
+        self._closed: dict[str, int] = {}
+        self._wishes: dict[str, Wish] = {}
+
+    # -- one object
+
+    def note(self, key: ObjectKey, deed: Deed, now: Now) -> None:
+        """Remember a write. The same again at once is one write, asked for twice."""
+        at = place_of(key)
+        track = self._tracks.pop(at, None)
+        if track is None:
+            track = array("q")
+        self._tracks[at] = track
+        past = _events(track, reverse=True)
+        last = next((one for one in past if one[1] == deed.what), None)
+        if last is not None and last[3] == deed.value:
+            return
+        track.extend((now.mono_ns, deed.what, number(deed.identity), deed.value))
+        if len(track) > EVENTS * _STRIDE:
+            del track[:_STRIDE]
+        _bound(self._tracks, TRACKS)
+
+    def knows(self, key: ObjectKey) -> bool:
+        """Whether any write of an object is remembered."""
+        return place_of(key) in self._tracks
+
+    def times(self, key: ObjectKey, deed: Deed, now: Now, window_s: int) -> tuple[int, int]:
+        """Return how often something was done in a window, this time included, and by how many."""
+        seen, actors = {deed.value}, {number(deed.identity)}
+        for at, done, actor, earlier in _events(self._tracks.get(place_of(key))):
+            if done == deed.what and now.mono_ns - at <= window_s * _NS:
+                seen.add(earlier)
+                actors.add(actor)
+        return len(seen), len(actors)
+
+    def flips(self, key: ObjectKey, deed: Deed, now: Now, window_s: int) -> tuple[int, int]:
+        """Return how often a value came back in a window, this time included, and by how many.
+
+        A value comes back when the object had it, then another, then it again.
+        """
+        recent = [
+            one
+            for one in _events(self._tracks.get(place_of(key)))
+            if one[1] == deed.what and now.mono_ns - one[0] <= window_s * _NS
+        ]
+        recent.append((now.mono_ns, deed.what, number(deed.identity), deed.value))
+        seen: set[int] = set()
+        back, actors, last = 0, set(), -1
+        for _, _, actor, found in recent:
+            if found == last:
+                continue
+            if found in seen:
+                back += 1
+            actors.add(actor)
+            seen.add(found)
+            last = found
+        return back, len(actors)
+
+    def written(self, key: ObjectKey, what: What, now: Now, window_s: int) -> int:
+        """Return how many writes of a kind are remembered in a window."""
+        return sum(
+            done == what and now.mono_ns - at <= window_s * _NS
+            for at, done, _, _ in _events(self._tracks.get(place_of(key)))
+        )
+
+    def last(self, key: ObjectKey, what: What, now: Now, window_s: int) -> int | None:
+        """Return the number of who did something last in a window; None: nobody did."""
+        for at, done, actor, _ in _events(self._tracks.get(place_of(key)), reverse=True):
+            if done == what:
+                return actor if now.mono_ns - at <= window_s * _NS else None
+        return None
+
+    # -- counts
+
+    def count(self, holder: str, now: Now, amount: int = 1) -> None:
+        """Count something of a maker, an actor, or whatever else `holder` stands for."""
+        at, bucket = number(holder), now.mono_ns // (BUCKET_S * _NS)
+        tally = self._tallies.pop(at, None)
+        if tally is None:
+            tally = array("q")
+        self._tallies[at] = tally
+        if tally and tally[-2] == bucket:
+            tally[-1] += amount
+        else:
+            tally.extend((bucket, amount))
+            oldest = bucket - HOUR_S // BUCKET_S
+            while tally[0] < oldest:
+                del tally[:2]
+        _bound(self._tallies, TALLIES)
+
+    def counted(self, holder: str, now: Now, window_s: int) -> int:
+        """Return how much was counted of it in a window."""
+        tally = self._tallies.get(number(holder))
+        if tally is None:
+            return 0
+        oldest = (now.mono_ns - window_s * _NS) // (BUCKET_S * _NS)
+        return sum(tally[at + 1] for at in range(0, len(tally), 2) if tally[at] >= oldest)
+
+    # -- nodes
+
+    def note_closed(self, node: str, now: Now) -> None:
+        """Remember that a node was closed to new pods, or taken away."""
+        self._closed.pop(node, None)
+        self._closed[node] = now.mono_ns
+        _bound(self._closed, CLOSED)
+
+    def note_opened(self, node: str) -> None:
+        """Take back that a node was closed."""
+        self._closed.pop(node, None)
+
+    def closed(self, now: Now, window_s: int = TEN_MINUTES_S) -> dict[str, int]:
+        """Return the nodes that were closed or taken away in a window, and how many s ago."""
+        found: dict[str, int] = {}
+        for node in reversed(self._closed):
+            ago_ns = now.mono_ns - self._closed[node]
+            if ago_ns > window_s * _NS:
+                break
+            found[node] = ago_ns // _NS
+        return found
+
+    # -- sizes
+
+    def note_wish(self, uid: str, before: int, after: int, now: Now) -> None:
+        """Remember that a parent wants another number of children since now."""
+        self._wishes.pop(uid, None)
+        self._wishes[uid] = Wish(before, after, now.mono_ns)
+        _bound(self._wishes, WISHES)
+
+    def wish(self, uid: str) -> Wish | None:
+        """Return the last change of how many children a parent wants; None: none was seen."""
+        return self._wishes.get(uid)
+
+    # -- over a restart
+
+    def encode(self, now: Now) -> bytes:
+        """Return all of it as bytes that `decode` reads in another process."""
+        saved = _Saved(
+            version=_VERSION,
+            mono_ns=now.mono_ns,
+            utc_s=now.utc_s,
+            tracks={at: track.tobytes() for at, track in self._tracks.items()},
+            tallies={at: tally.tobytes() for at, tally in self._tallies.items()},
+            closed=self._closed,
+            wishes=self._wishes,
+        )
+        return msgspec.msgpack.encode(saved)
+
+    @classmethod
+    def decode(cls, raw: bytes, now: Now) -> Writes:
+        """Read what `encode` wrote; what happened is as long ago as the wall clock says.
+
+        Errors: WritesError.
+        """
+        try:
+            saved = msgspec.msgpack.decode(raw, type=_Saved)
+        except msgspec.MsgspecError as error:
+            raise WritesError(f"memory of writes cannot be read: {error}") from error
+        if saved.version != _VERSION:
+            raise WritesError(
+                f"memory of writes has version `{saved.version}`, not `{_VERSION}`; start without"
+            )
+        # WHY not below zero: a wall clock that was set back tells nothing.
+        away_ns = max(0, int((now.utc_s - saved.utc_s) * _NS))
+        shift = now.mono_ns - away_ns - saved.mono_ns
+        writes = cls()
+        writes._tracks = {at: _shifted(raw, _STRIDE, shift) for at, raw in saved.tracks.items()}
+        buckets = shift // (BUCKET_S * _NS)
+        writes._tallies = {at: _shifted(raw, 2, buckets) for at, raw in saved.tallies.items()}
+        writes._closed = {node: at + shift for node, at in saved.closed.items()}
+        writes._wishes = {
+            uid: Wish(wish.before, wish.after, wish.at_ns + shift)
+            for uid, wish in saved.wishes.items()
+        }
+        return writes
+
+
+class _Saved(msgspec.Struct):
+    """What is written down."""
+
+    version: int
+    mono_ns: int
+    utc_s: float
+    tracks: dict[int, bytes]
+    tallies: dict[int, bytes]
+    closed: dict[str, int]
+    wishes: dict[str, Wish]
+
+
+def _shifted(raw: bytes, stride: int, shift: int) -> array[int]:
+    if len(raw) % (8 * stride):
+        raise WritesError("memory of writes is cut short; start without")
+    found = array("q", raw)
+    for at in range(0, len(found), stride):
+        found[at] += shift
+    return found
+
+
+def _events(
+    track: array[int] | None, *, reverse: bool = False
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (when, what, who, value) of a track, the oldest first."""
+    if track is None:
+        return
+    places = range(0, len(track), _STRIDE)
+    for at in reversed(places) if reverse else places:
+        yield track[at], track[at + 1], track[at + 2], track[at + 3]
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _bound(kept: dict[K, V], limit: int) -> None:
+    """Forget the oldest entry past the limit."""
+    if len(kept) > limit:
+        del kept[next(iter(kept))]

@@ -1,0 +1,345 @@
+"""From findings, receipt and stage to the answer: allow, warn or deny, and why.
+
+Pure, and the only place where a refusal is decided. A refusal is this value, never an exception.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import msgspec
+
+from suture.budget.claims import Account, Claim, Receipt, Shortfall
+from suture.model.actor import Actor, IdentityKind, Stage
+from suture.model.clock import Now
+from suture.model.consent import CONFIRM_DELETE, RECONSIDER_S
+from suture.model.freezes import POLICY, Freeze
+from suture.model.grants import Exemption
+from suture.model.names import ObjectKey, Operation
+from suture.model.request import Request
+from suture.policy.rules import POLICY_ERROR, ClaimAsked, EnforcementAction, Finding, Findings
+
+MESSAGE_CHARS = 300
+"""LIMIT: a refusal's message: one line of an operator's log; warnings share 4,096 in all."""
+
+
+class Answer(StrEnum):
+    """What the API server is told."""
+
+    ALLOW = "allow"
+    WARN = "warn"
+    DENY = "deny"
+
+
+class Reason(msgspec.Struct, frozen=True, gc=False):
+    """Why, as a stable code, the constraint that says so, and words for the caller."""
+
+    code: str
+    constraint: str
+    message: str
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Suture's answer to one request.
+
+    `would` is the answer that the stage `enforce` had given: reports and drills read it.
+    `status` is the HTTP status of a refusal: 403, or 429 with `retry_after_s` when it will pass.
+    """
+
+    answer: Answer
+    would: Answer
+    reasons: tuple[Reason, ...] = ()
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    status: int = 403
+    retry_after_s: int | None = None
+    advice: str = ""
+    """What to do about a refusal, `DECISION` standing for its id; empty: have it explained."""
+    hints: tuple[str, ...] = ()
+    """More to do, as warnings of their own."""
+
+    @property
+    def denies(self) -> bool:
+        """Whether the request is refused."""
+        return self.answer is Answer.DENY
+
+
+ALLOWED = Verdict(answer=Answer.ALLOW, would=Answer.ALLOW)
+
+
+def quarantined(actor: Actor) -> Verdict:
+    """Return the answer to a write of an operator that a person has quarantined."""
+    words = f"operator is quarantined: {actor.quarantined}"
+    return Verdict(
+        answer=Answer.DENY,
+        would=Answer.DENY,
+        reasons=(Reason("quarantined", "quarantine", words),),
+        message=words,
+    )
+
+
+def claims_of(
+    actor: Actor, asked: Iterable[ClaimAsked], victims: tuple[ObjectKey, ...] = ()
+) -> tuple[Claim, ...]:
+    """Return what to ask of the budgets: the claims of rules, in the name of the operator.
+
+    A claim whose constraint does not deny is no claim: what it would have cost is in the report.
+    """
+    return tuple(
+        Claim(
+            budget=f"{one.budget.constraint}/{one.budget.name}",
+            holder=actor.operator,
+            key=one.key,
+            amount=one.amount,
+            population=one.population,
+            windows=one.budget.windows,
+            victims=victims,
+            retry_after_s=one.budget.retry_after_s,
+        )
+        for one in asked
+        if one.amount > 0 and one.enforcement is EnforcementAction.DENY
+    )
+
+
+FROZEN = "frozen"
+GRANTED = "granted"
+
+
+def frozen(window: Freeze, now: Now) -> Verdict:
+    """Return the answer to a machine that would take something away in a freeze window.
+
+    Whatever its stage: a person said so of this time, not of this operator.
+    """
+    reason = Reason(FROZEN, POLICY, _frozen_words(window))
+    return Verdict(
+        answer=Answer.DENY,
+        would=Answer.DENY,
+        reasons=(reason,),
+        message=_sentence(reason),
+        status=429,
+        retry_after_s=max(1, math.ceil(window.until_utc_s - now.utc_s)),
+    )
+
+
+def cautioned(findings: Findings, window: Freeze, by: str = "") -> Findings:
+    """Return findings with a word about a freeze window that does not hold this request.
+
+    `by`: what lifts it; empty for people, whom it only warns.
+    """
+    said = Finding(FROZEN, POLICY, POLICY, EnforcementAction.WARN, _frozen_words(window))
+    said = _granted(said, by) if by else said
+    return Findings((*findings.violations, said), findings.claims)
+
+
+def _frozen_words(window: Freeze) -> str:
+    until = datetime.fromtimestamp(window.until_utc_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"freeze window {window.name} lasts until {until}: {window.reason}"
+
+
+def lifted(findings: Findings, exemption: Exemption) -> Findings:
+    """Return findings in which what a person allowed warns only: all that would refuse, or none.
+
+    WHY all or none: a refusal that stands uses no grant up.
+    """
+    before = dict(exemption.taken)
+    denials = denying(findings)
+    allowed = {id(one): exemption.lifts(one.constraint, one.template) for one in denials}
+    if not all(allowed.values()):
+        exemption.taken = before
+        return findings
+    return Findings(
+        tuple(
+            _granted(one, allowed[id(one)]) if id(one) in allowed else one
+            for one in findings.violations
+        ),
+        findings.claims,
+    )
+
+
+def waived(
+    findings: Findings, claims: tuple[Claim, ...], receipt: Receipt, exemption: Exemption
+) -> tuple[Findings, tuple[Claim, ...]]:
+    """Return findings and claims less what cannot be afforded and a person allowed: all or none.
+
+    What a person allowed costs the operator nothing: they have answered for it.
+    """
+    said: dict[Account, Finding] = {}
+    for short in receipt.shortfalls:
+        reason = _shortfall(short, findings.claims)
+        by = exemption.lifts(reason.constraint)
+        if not by:
+            return findings, claims
+        note = Finding(reason.code, reason.constraint, "", EnforcementAction.WARN, reason.message)
+        said[short.claim.account] = _granted(note, by)
+    return (
+        Findings((*findings.violations, *said.values()), findings.claims),
+        tuple(one for one in claims if one.account not in said),
+    )
+
+
+def _granted(finding: Finding, by: str) -> Finding:
+    return msgspec.structs.replace(
+        finding,
+        code=GRANTED,
+        enforcement=EnforcementAction.WARN,
+        message=f"{by}: {finding.message}",
+        retry_after_s=None,
+    )
+
+
+def asked_again(verdict: Verdict, request: Request) -> Verdict:
+    """Return a refusal as a person reads it who may go on after a second thought."""
+    warnings: tuple[str, ...] = ()
+    if request.operation is Operation.DELETE and request.object_uid and not request.subresource:
+        place = f" -n {request.namespace}" if request.namespace else ""
+        target = f"{request.gvr.resource} {request.key.name}{place}"
+        mark = f"{CONFIRM_DELETE}={request.object_uid}"
+        within = f"within {RECONSIDER_S // 60} minutes"
+        warnings = (f"to go on {within}: kubectl annotate --overwrite {target} {mark}, then again",)
+    return msgspec.structs.replace(
+        verdict,
+        status=403,
+        retry_after_s=None,
+        hints=warnings,
+        advice="to go on: suture grant DECISION --reason WHY",
+    )
+
+
+def enforced(actor: Actor) -> bool:
+    """Whether a refusal would reach this actor: an operator enforced, or a person who confirms."""
+    return (actor.kind is IdentityKind.OPERATOR and actor.stage is Stage.ENFORCE) or (
+        actor.kind is IdentityKind.PERSON and actor.stage is Stage.CONFIRM
+    )
+
+
+def denying(findings: Findings) -> list[Finding]:
+    """Return the findings that refuse. An erring rule is a reason of its own; it warns at most."""
+    return [
+        finding
+        for finding in findings.violations
+        if finding.enforcement is EnforcementAction.DENY and finding.code != POLICY_ERROR
+    ]
+
+
+def erring(findings: Findings) -> list[Finding]:
+    """Return the rules that could refuse and could not be asked: what they guard is in doubt."""
+    return [
+        finding
+        for finding in findings.violations
+        if finding.code == POLICY_ERROR and finding.enforcement is EnforcementAction.DENY
+    ]
+
+
+def decide(findings: Findings, actor: Actor, receipt: Receipt) -> Verdict:
+    """Return the answer to a request that rules and budgets have weighed.
+
+    Denying findings come before budgets in the reasons, since a person can mend a reason and only
+    wait for a budget.
+    """
+    denials = denying(findings)
+    reasons = [_reason(finding) for finding in denials]
+    reasons += [_shortfall(short, findings.claims) for short in receipt.shortfalls]
+    warned = [
+        _reason(finding)
+        for finding in findings.violations
+        if finding not in denials and finding.enforcement is not EnforcementAction.DRYRUN
+    ]
+    if not reasons:
+        if not warned:
+            return ALLOWED
+        return Verdict(
+            answer=Answer.WARN,
+            would=Answer.WARN,
+            reasons=tuple(warned),
+            warnings=tuple(map(_sentence, warned)),
+        )
+    retry = _retry_after(denials, receipt)
+    return Verdict(
+        answer=_staged(actor),
+        would=Answer.DENY,
+        reasons=tuple(reasons + warned),
+        message=_sentence(reasons[0]),
+        warnings=tuple(map(_sentence, reasons + warned)) if _heard(actor) else (),
+        status=403 if retry is None else 429,
+        retry_after_s=retry,
+    )
+
+
+HUMAN = frozenset({IdentityKind.PERSON, IdentityKind.BREAK_GLASS})
+
+
+def _staged(actor: Actor) -> Answer:
+    if enforced(actor):
+        return Answer.DENY
+    return Answer.WARN if _heard(actor) else Answer.ALLOW
+
+
+def _heard(actor: Actor) -> bool:
+    """Whether warnings are sent: people hear them always, an operator when its stage says so."""
+    return actor.kind in HUMAN or actor.stage is Stage.WARN
+
+
+def _reason(finding: Finding) -> Reason:
+    return Reason(finding.code, finding.constraint, finding.message)
+
+
+def _shortfall(short: Shortfall, asked: Iterable[ClaimAsked]) -> Reason:
+    constraint = short.claim.budget.partition("/")[0]
+    words = next(
+        (
+            one.message
+            for one in asked
+            if one.budget.constraint == constraint and one.key == short.claim.key
+        ),
+        "",
+    )
+    # WHY another word: what heals by itself is not gone.
+    word = "removed" if short.claim.retry_after_s is None else "under way"
+    numbers = (
+        f"{short.claim.key}: {short.used} {word} and {short.claim.amount} asked "
+        f"of {short.allowance} in {span(short.window.seconds)}"
+    )
+    return Reason("budget_exhausted", constraint, f"{words}; {numbers}" if words else numbers)
+
+
+def span(seconds: int) -> str:
+    """Return a window's length as people say it: `1m`, `24h`, `7d`."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds % size == 0 and (seconds >= 2 * size or unit != "d"):
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def _retry_after(denials: list[Finding], receipt: Receipt) -> int | None:
+    """Return when to come again if every reason will pass; a budget, or no given time, will not.
+
+    WHY budgets say so only where they declare it: the longest window of a removal is a week, and an
+    operator that comes again every few seconds until the minute is over is the very thing a budget
+    is there to slow down. What heals by itself may come again.
+    """
+    times = [finding.retry_after_s for finding in denials]
+    times += [short.claim.retry_after_s for short in receipt.shortfalls]
+    if not times:
+        return None
+    known = [time for time in times if time is not None]
+    return max(known) if len(known) == len(times) else None
+
+
+def _sentence(reason: Reason) -> str:
+    return f"{reason.message} [{reason.constraint}]"
+
+
+def refusal_message(reason: Reason, decision: str, advice: str, *, prefix: str = "") -> str:
+    """Return what the operator reads in its own error, within the limit.
+
+    What would break and the numbers give way; policy, decision and what to do are kept whole.
+    """
+    tail = f" [{reason.constraint}] (decision {decision}; {advice})"
+    words = f"{prefix}{reason.message}"
+    room = MESSAGE_CHARS - len("suture: ") - len(tail)
+    if len(words) > room:
+        words = words[: room - 1] + "…"
+    return f"suture: {words}{tail}"

@@ -1,0 +1,231 @@
+"""Lines of an audit log: bytes to recorded writes.
+
+Pure. Most lines of a log are reads; they are told by their verb, before anything is decoded.
+Source: audit.k8s.io/v1 Event and Policy. The API server writes one event a line, its fields in the
+order of the Go struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from enum import StrEnum
+from urllib.parse import parse_qs
+
+import msgspec
+
+from suture.errors import InputError
+from suture.model.actor import UserInfo
+from suture.model.names import NAMESPACES, Gvr, Resource
+from suture.model.selectors import Selector, parse_selector
+from suture.wire.admission import User
+from suture.wire.shapes import ABSENT
+from suture.wire.trim import UNREADABLE
+
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+READS = frozenset({"get", "list", "watch", "head", "options", "proxy", "post"})
+DONE = "ResponseComplete"
+CREATED = 201
+HEAD_BYTES = 4096
+"""LIMIT: where the verb of an event stands; before it are an id, a stage and the request's URI."""
+
+_VERB = b'"verb":"'
+
+
+class Level(StrEnum):
+    """How much of a request the audit policy had recorded."""
+
+    METADATA = "Metadata"
+    REQUEST = "Request"
+    REQUEST_RESPONSE = "RequestResponse"
+
+
+class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One write as a log tells of it. Bodies are empty where the level leaves them out.
+
+    `selector` None: a collection without one. `time_s` is when the request came, since the epoch.
+    """
+
+    audit_id: str
+    level: Level
+    time_s: float
+    verb: str
+    user: UserInfo
+    gvr: Gvr
+    subresource: str
+    namespace: str
+    name: str
+    uid: str
+    code: int
+    dry_run: bool
+    selector: Selector | None
+    by_fields: bool
+    request: bytes
+    response: bytes
+
+    @property
+    def persisted(self) -> bool:
+        """Whether the API server did it."""
+        return 200 <= self.code < 300 and not self.dry_run
+
+    @property
+    def creates(self) -> bool:
+        """Whether it made its object: a create, or an apply or update of what was not there."""
+        return not self.subresource and (self.verb == "create" or self.code == CREATED)
+
+
+class Skipped(StrEnum):
+    """Why an event is no recorded write."""
+
+    READ = "read"
+    STAGE = "stage"
+    """Not the last stage of its request: the same one comes again."""
+    NO_OBJECT = "no object"
+    """A path that is no resource (`/healthz`)."""
+
+
+class AuditLineError(InputError):
+    """A line that is no audit event."""
+
+    code = "audit_line_malformed"
+
+
+class _ObjectRef(msgspec.Struct, rename="camel", gc=False):
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    api_group: str = ""
+    api_version: str = ""
+    subresource: str = ""
+
+
+class _Status(msgspec.Struct, gc=False):
+    code: int = 0
+
+
+class _Event(
+    msgspec.Struct,
+    rename={
+        "audit_id": "auditID",
+        "uri": "requestURI",
+        "impersonated": "impersonatedUser",
+        "ref": "objectRef",
+        "status": "responseStatus",
+        "request": "requestObject",
+        "response": "responseObject",
+        "received": "requestReceivedTimestamp",
+    },
+    gc=False,
+):
+    level: Level
+    stage: str
+    verb: str
+    audit_id: str = ""
+    uri: str = ""
+    user: User = msgspec.field(default_factory=User)
+    impersonated: User | None = None
+    ref: _ObjectRef | None = None
+    status: _Status | None = None
+    request: msgspec.Raw = ABSENT
+    response: msgspec.Raw = ABSENT
+    received: datetime | None = None
+
+
+class _List(msgspec.Struct, gc=False):
+    items: list[msgspec.Raw]
+
+
+_decoder = msgspec.json.Decoder(_Event)
+_list_decoder = msgspec.json.Decoder(_List)
+
+
+def is_list(text: bytes) -> bool:
+    """Whether a document is an EventList, as a webhook backend is sent, and not one event."""
+    return b'"EventList"' in text[:200]
+
+
+def events_of(text: bytes) -> Iterator[bytes]:
+    """Yield the events of an EventList. Errors: AuditLineError."""
+    try:
+        found = _list_decoder.decode(text)
+    except UNREADABLE as error:
+        raise AuditLineError(f"is no EventList: {error}") from error
+    for item in found.items:
+        yield bytes(item)
+
+
+def decode_event(line: bytes) -> Write | Skipped:
+    """Read one event. Errors: AuditLineError for what is none."""
+    verb = _verb(line)
+    if verb in READS and line.endswith(b"}"):
+        return Skipped.READ
+    try:
+        event = _decoder.decode(line)
+    except UNREADABLE as error:
+        raise AuditLineError(f"is no audit event: {error}") from error
+    if event.verb not in WRITES:
+        return Skipped.READ
+    if event.stage != DONE:
+        return Skipped.STAGE
+    if event.ref is None or not event.ref.resource:
+        return Skipped.NO_OBJECT
+    if event.received is None:
+        raise AuditLineError("has no `requestReceivedTimestamp`")
+    return _write(event, event.ref, event.received)
+
+
+def _verb(line: bytes) -> str:
+    """Return the verb by its place in the text; empty where it is not where Go writes it."""
+    at = line.find(_VERB, 0, HEAD_BYTES)
+    if at < 0:
+        return ""
+    begin = at + len(_VERB)
+    return line[begin : line.find(b'"', begin)].decode("ascii", "replace")
+
+
+def _write(event: _Event, ref: _ObjectRef, received: datetime) -> Write:
+    gvr = Gvr(ref.api_group, ref.api_version, ref.resource)
+    query = _query(event.uri)
+    selector, by_fields = None, False
+    if event.verb == "deletecollection":
+        selector, by_fields = _selector(query), "fieldSelector" in query
+    return Write(
+        audit_id=event.audit_id,
+        level=event.level,
+        time_s=received.timestamp(),
+        verb=event.verb,
+        user=(event.impersonated or event.user).info(),
+        gvr=gvr,
+        subresource=ref.subresource,
+        namespace="" if Resource(ref.api_group, ref.resource) == NAMESPACES else ref.namespace,
+        name=ref.name,
+        uid=ref.uid,
+        code=event.status.code if event.status is not None else 0,
+        dry_run="dryRun" in query,
+        selector=selector,
+        by_fields=by_fields,
+        request=_body(event.request),
+        response=_body(event.response),
+    )
+
+
+def _query(uri: str) -> dict[str, list[str]]:
+    _, mark, query = uri.partition("?")
+    return parse_qs(query) if mark else {}
+
+
+def _selector(query: dict[str, list[str]]) -> Selector | None:
+    text = query.get("labelSelector")
+    if not text:
+        return None
+    try:
+        return parse_selector(text[0])
+    except InputError:
+        # WHY everything: what cannot be read must not look narrower than it may have been.
+        return Selector()
+
+
+def _body(raw: msgspec.Raw) -> bytes:
+    body = bytes(raw)
+    return b"" if body == b"null" else body

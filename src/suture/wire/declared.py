@@ -1,0 +1,311 @@
+"""What rules say of one kind, read from its objects: needs, selections, the wanted count.
+
+Beside `trim`, which reads what every object has and what built-in kinds have. Pure, and total on
+odd JSON: a field that is absent, or not what its rule expects, says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import msgspec
+
+from suture.errors import InputError
+from suture.model.edges import Edge, Need, Selection
+from suture.model.fieldpath import FieldPath
+from suture.model.names import Gvk, ObjectKey
+from suture.model.objects import CustomFacts, Facts
+from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected
+from suture.model.selectors import Selector, parse_selector
+from suture.wire.projections import (
+    UNREADABLE,
+    Projection,
+    beside,
+    ends,
+    first_text,
+    plain,
+    trails,
+)
+from suture.wire.shapes import (
+    ABSENT,
+    Document,
+    LabelSelector,
+    ManagedDocument,
+    Meta,
+    Shape,
+    each_once,
+)
+
+NAME = 253
+"""LIMIT: characters of the longest name that the API server takes; longer text names nothing."""
+
+METADATA = "metadata"
+
+
+class _Owner(msgspec.Struct, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+_owners_decoder = msgspec.json.Decoder(tuple[_Owner, ...] | None)
+
+
+class Declared:
+    """Reads what rules say of the objects of one kind.
+
+    `base` is the projection of a kind that is built in; its fields are kept raw where rules read
+    the same, and `built_in` gives the projection back. `odd` is told of a selector or a built-in
+    field that cannot be read.
+    """
+
+    def __init__(
+        self,
+        rules: KindRules,
+        base: type[Document] = ManagedDocument,
+        odd: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.rules = rules
+        self._odd = odd
+        below: dict[str, list[tuple[str, ...]]] = {}
+        for path in rules.paths():
+            below.setdefault(path.steps[0], []).append(path.steps[1:])
+        self._metadata = METADATA in below
+        below.pop(METADATA, None)
+        self._projections = {top: Projection(paths) for top, paths in below.items()}
+        self._attributes = {top: f"raw_{at}" for at, top in enumerate(below)}
+        self._parents = [(one, re.compile(one.pattern)) for one in rules.parents]
+        self._base = base
+        own = [one for one in msgspec.structs.fields(base) if one.encode_name not in _COMMON]
+        # Any: types that are known at run time only.
+        self._base_fields: dict[str, tuple[str, msgspec.json.Decoder[Any]]] = {}
+        if below:
+            for one in own:
+                attribute = self._attributes.setdefault(
+                    one.encode_name, f"raw_{len(self._attributes)}"
+                )
+                self._base_fields[one.name] = (attribute, msgspec.json.Decoder(one.type))
+        self.document: type[Document] = self._made_document() if below else base
+
+    def _made_document(self) -> type[Document]:
+        fields = [
+            (attribute, msgspec.Raw, msgspec.field(default=ABSENT, name=top))
+            for top, attribute in self._attributes.items()
+        ]
+        # Any: a type made at run time.
+        made: Any = msgspec.defstruct(
+            f"Ruled{self._base.__name__}", fields, bases=(_parent_of(self._base),), gc=False
+        )
+        return cast("type[Document]", made)
+
+    def built_in(self, document: Document) -> Document | None:
+        """Return the built-in projection of an object; None where that cannot be read."""
+        if self.document is self._base:
+            return document
+        parts: dict[str, object] = {}
+        for name, (attribute, decoder) in self._base_fields.items():
+            raw = getattr(document, attribute)
+            if raw is not ABSENT:
+                try:
+                    parts[name] = decoder.decode(raw)
+                except UNREADABLE:
+                    self._odd()
+                    return None
+        return self._base(kind=document.kind, metadata=document.metadata, **parts)
+
+    # ---- what an object says
+
+    def needs(
+        self, document: Document, namespace: str, labels: Mapping[str, str]
+    ) -> tuple[Need, ...]:
+        """Return what an object names by rules, each once, in the order of the rules."""
+        if not (self.rules.named or self._parents):
+            return ()
+        found: dict[Need, None] = {}
+        if self.rules.named:
+            read = self._read(document, labels)
+            for rule in self.rules.named:
+                for need in _named(rule, read, namespace):
+                    found[need] = None
+        meta = document.metadata or Meta()
+        for parent, pattern in self._parents:
+            name = _parent(parent, pattern, meta, labels)
+            if name:
+                place = namespace if parent.place is Place.SAME else ""
+                found[Need(Edge.PARENT, ObjectKey(parent.parent, place, name))] = None
+        return tuple(found)
+
+    def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
+        """Return what a custom resource wants, selects, and stands for."""
+        rules = self.rules
+        if rules.wanted is None and rules.outside is None and not rules.selected:
+            return CustomFacts()
+        read = self._read(document, labels)
+        selections: dict[Selection, None] = {}
+        for rule in self.rules.selected:
+            for one in self._selections(rule, read, namespace):
+                selections[one] = None
+        outside = "" if rules.outside is None else first_text(read, rules.outside.steps)[:NAME]
+        return CustomFacts(_wanted(rules.wanted, read), tuple(selections), outside)
+
+    def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
+        """Return the parts of an object that rules look at, as paths walk them."""
+        read: dict[str, object] = {}
+        for top, projection in self._projections.items():
+            # WHY a default: what was asked for as metadata only has nothing else.
+            raw = getattr(document, self._attributes[top], ABSENT)
+            if raw is not ABSENT:
+                read[top] = projection.read(raw)
+        meta = document.metadata
+        if self._metadata and meta is not None:
+            read[METADATA] = {
+                "name": meta.name,
+                "namespace": meta.namespace,
+                "labels": dict(labels),
+                "annotations": None if meta.annotations is ABSENT else plain(meta.annotations),
+            }
+        return read
+
+    def _selections(
+        self, rule: Selected, read: Mapping[str, object], namespace: str
+    ) -> Iterator[Selection]:
+        for way in trails(read, rule.field.steps):
+            selector = self._selector(rule.written, way[-1])
+            if selector is None:
+                continue
+            if rule.place is Place.CLUSTER:
+                yield Selection(rule.resource, "", selector)
+                continue
+            spaces: Selector | None = None
+            if rule.namespaces is not None:
+                for other in ends(*beside(way, rule.field, rule.namespaces)):
+                    spaces = self._selector(Form.LABEL_SELECTOR, other) or spaces
+            # WHY everywhere: an object without a namespace has none of its own to look into.
+            if spaces is None and not namespace:
+                spaces = Selector()
+            yield Selection(rule.resource, namespace if spaces is None else "", selector, spaces)
+
+    def _selector(self, form: Form, value: object) -> Selector | None:
+        """Return a selector as a value; None where it selects nothing, or cannot be read."""
+        try:
+            match form:
+                case Form.LABEL_SELECTOR:
+                    return msgspec.convert(value, LabelSelector).selector()
+                case Form.MATCH_LABELS:
+                    return Selector.of(msgspec.convert(value, dict[str, str])) if value else None
+                case Form.STRING:
+                    return parse_selector(msgspec.convert(value, str)) if value else None
+                case _:
+                    assert_never(form)
+        except (msgspec.ValidationError, InputError):
+            self._odd()
+            return None
+
+
+def ruled(
+    kind: str,
+    rules: KindRules,
+    shape: Shape | None,
+    odd: Callable[[], None] = lambda: None,
+    *,
+    full: bool = True,
+) -> Shape:
+    """Return how a kind is read by rules, beside what its own shape reads, where it has one.
+
+    `full` False: what comes is metadata only, of which rules are read too.
+    """
+    declared = Declared(rules, shape.document if shape is not None else ManagedDocument, odd)
+
+    def needs(document: Document, key: ObjectKey, labels: Mapping[str, str]) -> Sequence[Need]:
+        by_rules = declared.needs(document, key.namespace, labels)
+        if shape is None or shape.needs is None:
+            return by_rules
+        built_in = declared.built_in(document)
+        named = () if built_in is None else shape.needs(built_in, key, labels)
+        # WHY as it came: needs that nothing is added to stay unread.
+        return each_once((*named, *by_rules)) if by_rules else named
+
+    def built_in_facts(
+        document: Document, namespace: str, labels: Mapping[str, str]
+    ) -> Facts | None:
+        built_in = declared.built_in(document)
+        if shape is None or shape.facts is None or built_in is None:
+            return None
+        return shape.facts(built_in, namespace, labels)
+
+    # WHY none of metadata: it is all that is known of the object then, and facts say otherwise.
+    whole = full and not (shape is None and rules.metadata_only)
+    facts = declared.facts if shape is None else built_in_facts
+    return Shape(kind, declared.document, facts if whole else None, needs, partial=not full)
+
+
+def _parent_of(document: type[Document]) -> type[Document]:
+    """Return which metadata a projection has."""
+    return ManagedDocument if issubclass(document, ManagedDocument) else Document
+
+
+_COMMON = frozenset(one.encode_name for one in msgspec.structs.fields(Document))
+
+
+def _named(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+    if isinstance(rule.place, FieldPath) or rule.key is not None:
+        yield from _named_beside(rule, read, namespace)
+        return
+    place = "" if rule.place is Place.CLUSTER else namespace
+    for name in ends(read, rule.field.steps):
+        if isinstance(name, str) and 0 < len(name) <= NAME:
+            yield Need(Edge.RULE, ObjectKey(rule.to, place, name), "", rule.optional)
+
+
+def _named_beside(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+    """Yield what a field names, each name with the namespace and key that stand in its item."""
+    for way in trails(read, rule.field.steps):
+        name = way[-1]
+        if not isinstance(name, str) or not 0 < len(name) <= NAME:
+            continue
+        place = "" if rule.place is Place.CLUSTER else namespace
+        if isinstance(rule.place, FieldPath):
+            place = first_text(*beside(way, rule.field, rule.place)) or namespace
+        key = "" if rule.key is None else first_text(*beside(way, rule.field, rule.key))
+        yield Need(Edge.RULE, ObjectKey(rule.to, place, name), key, rule.optional)
+
+
+def _parent(rule: ParentOf, pattern: re.Pattern[str], meta: Meta, labels: Mapping[str, str]) -> str:
+    """Return the name of an object's parent, empty where it has none by this rule."""
+    match rule.by:
+        case By.LABEL:
+            return labels.get(rule.label, "")
+        case By.NAME:
+            fits = pattern.fullmatch(meta.name)
+            return "" if fits is None else str(fits[1])
+        case By.OWNER:
+            return _owner(rule, meta)
+        case _:
+            assert_never(rule.by)
+
+
+def _owner(rule: ParentOf, meta: Meta) -> str:
+    if meta.owner_references is ABSENT:
+        return ""
+    try:
+        owners: tuple[_Owner, ...] = _owners_decoder.decode(meta.owner_references) or ()
+    except UNREADABLE:
+        return ""
+    for owner in owners:
+        gvk = Gvk.of(owner.api_version, owner.kind)
+        if (gvk.group, gvk.kind) == rule.kind:
+            return owner.name
+    return ""
+
+
+def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
+    if path is None:
+        return None
+    counts = [
+        found
+        for found in ends(read, path.steps)
+        if isinstance(found, int) and not isinstance(found, bool) and found >= 0
+    ]
+    return sum(counts) if counts else None

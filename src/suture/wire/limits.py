@@ -1,0 +1,126 @@
+"""Limits of a JSON text, read off its bytes before any parser walks it.
+
+Here because it is about bytes, before there are values; pure. A parser or a recursive reader that
+meets 100,000 open brackets ends in a RecursionError or worse, and nothing Kubernetes stores is
+nested by more than a few dozen: such a body is refused as a whole, whoever would have read it.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from suture.errors import InputError
+
+MAX_DEPTH = 128
+"""LIMIT: the deepest built-in objects nest 25, structural CRD schemas 40; a review adds 3. Each
+level costs a recursive reader one to three of Python's 1,000 frames."""
+
+MAX_CONTAINERS = 200_000
+"""LIMIT: objects and arrays in one body, and strings with brackets in them. A pod with its managed
+fields has 150, a review two of them; 200,000 are counted in 20 ms."""
+
+_QUOTE, _BACKSLASH = b'"', b"\\"
+_OPEN, _CLOSE, _LETTER = 1, 255, 2
+_BRACKETS = {"{": _OPEN, "[": _OPEN, "}": _CLOSE, "]": _CLOSE}
+_ESCAPABLE = b"/bfnrtu"
+
+
+def _table(letters: bytes) -> bytes:
+    table = bytearray(range(256))
+    for bracket, mark in _BRACKETS.items():
+        table[ord(bracket)] = mark
+    for letter in letters:
+        table[letter] = _LETTER
+    return bytes(table)
+
+
+def _all_but(kept: bytes) -> bytes:
+    return bytes(byte for byte in range(256) if byte not in kept)
+
+
+_PLAIN_TABLE, _PLAIN_DELETED = _table(b""), _all_but(b'"{}[]')
+_ESCAPED_TABLE, _ESCAPED_DELETED = _table(_ESCAPABLE), _all_but(b'"{}[]\\' + _ESCAPABLE)
+_STAND_INS = bytes([_LETTER]) + _BACKSLASH
+_PAIR = bytes([_OPEN, _CLOSE])
+
+
+class JsonTooDeepError(InputError):
+    """The body nests deeper than anything Kubernetes has; HTTP 400."""
+
+    code = "json_too_deep"
+
+    def __init__(self, depth: int, max_depth: int) -> None:
+        super().__init__(f"JSON is nested {depth} deep, more than the {max_depth} allowed")
+        self.depth = depth
+
+
+class JsonTooManyNodesError(InputError):
+    """The body has more objects and arrays than anything Kubernetes has; HTTP 400."""
+
+    code = "json_too_many_nodes"
+
+    def __init__(self, max_containers: int) -> None:
+        super().__init__(
+            f"JSON has more than {max_containers} objects, arrays or bracketed strings"
+        )
+
+
+def check_depth(
+    body: bytes, max_depth: int = MAX_DEPTH, max_containers: int = MAX_CONTAINERS
+) -> None:
+    """Refuse a JSON text that nests too deep or too often, in time linear in its size.
+
+    Says nothing else about the text: what is not JSON passes here, or is refused one level early,
+    and is refused by the parser.
+    Cost: 4 ns per byte at most; 1 ns for most reviews; nearly nothing where brackets are few.
+    Errors: `JsonTooDeepError`, `JsonTooManyNodesError`.
+    """
+    # The first cheap way out, which most reviews take: too few brackets to nest that deep. (A
+    # bounded split, because `bytes.count` looks at one byte at a time.)
+    objects = len(body.split(b"{", max_depth)) - 1
+    arrays = len(body.split(b"[", max_depth)) - 1
+    if objects + arrays <= max_depth and max(objects, arrays) < max_depth:
+        return
+    marks = _marks(body)
+    # The second: too few of them hold another (the leaves of managed fields are `{}`). Brackets in
+    # strings are counted here too, which can only make it look deeper; quotes, which are still
+    # there, keep a bracket in a string from pairing with one outside.
+    holding = marks.replace(_PAIR, b"").count(_OPEN)
+    if holding < max_depth and marks.count(_OPEN) <= max_containers:
+        return
+    brackets = _without_strings(marks, max_containers)
+    if len(brackets) > 2 * max_containers:
+        raise JsonTooManyNodesError(max_containers)
+    depth = _depth(brackets)
+    if depth > max_depth:
+        raise JsonTooDeepError(depth, max_depth)
+
+
+def _marks(body: bytes) -> bytes:
+    """Return the brackets, as marks, the quotes, and what is needed to tell escaped ones."""
+    if _BACKSLASH not in body:
+        return body.translate(_PLAIN_TABLE, _PLAIN_DELETED)
+    # WHY letters stay: without the n between them, `\n` and the end of a string would look like
+    # an escaped quote.
+    return body.translate(_ESCAPED_TABLE, _ESCAPED_DELETED)
+
+
+def _without_strings(marks: bytes, max_strings: int) -> bytes:
+    """Drop what is between quotes, and the quotes."""
+    if _BACKSLASH in marks:
+        # Escaped backslashes first: then what is before a quote escapes it.
+        marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _STAND_INS)
+    # INVARIANT: taking two neighbouring quotes away leaves every other mark inside or outside,
+    # as it was, even where they are the end of one string and the beginning of the next.
+    marks = marks.replace(b'""', b"")
+    if marks.count(_QUOTE) > 2 * max_strings:
+        raise JsonTooManyNodesError(max_strings)
+    return b"".join(marks.split(_QUOTE)[::2])
+
+
+def _depth(brackets: bytes) -> int:
+    # Innermost pairs, half and more of all brackets, go in one step of C.
+    outer = brackets.replace(_PAIR, b"")
+    innermost = 1 if len(outer) < len(brackets) else 0
+    # As signed bytes an opening mark is 1 and a closing one is -1.
+    return innermost + max(accumulate(memoryview(outer).cast("b")), default=0)

@@ -1,0 +1,219 @@
+"""Projections of what bounds pods: disruption budgets, network policies, autoscalers.
+
+One of several, as a kind's neighbours change together. Pure.
+Source: policy/v1, networking/v1, autoscaling/v2, keda.sh/v1alpha1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from suture.model.edges import Edge, Need, Selection
+from suture.model.facts import (
+    Amount,
+    AutoscalerFacts,
+    DisruptionBudgetFacts,
+    NetworkPolicyFacts,
+)
+from suture.model.names import PODS, ObjectKey
+from suture.model.objects import Facts
+from suture.model.selectors import Selector
+from suture.model.targets import group_of, resource_of
+from suture.model.traffic import TrafficPort, TrafficRule
+from suture.wire.shapes import Count, LabelSelector, ManagedDocument, named, selector_of
+
+
+class _BudgetSpec(msgspec.Struct, rename="camel", gc=False):
+    selector: LabelSelector | None = None
+    min_available: Amount | None = None
+    max_unavailable: Amount | None = None
+    unhealthy_pod_eviction_policy: str = ""
+
+
+class _BudgetStatus(msgspec.Struct, rename="camel", gc=False):
+    expected_pods: Count = 0
+    desired_healthy: Count = 0
+    current_healthy: Count = 0
+    disruptions_allowed: Count = 0
+
+
+class BudgetDocument(ManagedDocument, gc=False):
+    """A PodDisruptionBudget."""
+
+    spec: _BudgetSpec | None = None
+    status: _BudgetStatus | None = None
+
+
+def disruption_budget(
+    doc: BudgetDocument, _namespace: str, _labels: Mapping[str, str]
+) -> Facts | None:
+    """Return what a PodDisruptionBudget adds to its metadata."""
+    spec, status = doc.spec or _BudgetSpec(), doc.status or _BudgetStatus()
+    return DisruptionBudgetFacts(
+        selector_of(spec.selector),
+        spec.min_available,
+        spec.max_unavailable,
+        status.expected_pods,
+        status.desired_healthy,
+        status.current_healthy,
+        status.disruptions_allowed,
+        spares_unready=spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+    )
+
+
+class _Block(msgspec.Struct, gc=False):
+    """An address block; what it leaves out matters to nobody here."""
+
+    cidr: str = ""
+
+
+class _Peer(msgspec.Struct, rename="camel", gc=False):
+    pod_selector: LabelSelector | None = None
+    namespace_selector: LabelSelector | None = None
+    ip_block: _Block | None = None
+
+
+class _PolicyPort(msgspec.Struct, rename="camel", gc=False):
+    protocol: str = "TCP"
+    port: Count | str | None = None
+    end_port: Count | None = None
+
+    def value(self) -> TrafficPort:
+        name = self.port if isinstance(self.port, str) else ""
+        number = self.port if isinstance(self.port, int) else 0
+        return TrafficPort(self.protocol, number, self.end_port or 0, name)
+
+
+class _PolicyRule(msgspec.Struct, rename={"source": "from"}, gc=False):
+    source: tuple[_Peer, ...] | None = None
+    to: tuple[_Peer, ...] | None = None
+    ports: tuple[_PolicyPort, ...] | None = None
+
+    def value(self, namespace: str, *, egress: bool) -> TrafficRule:
+        peers = (self.to if egress else self.source) or ()
+        blocks = (one.ip_block.cidr for one in peers if one.ip_block is not None)
+        ports = tuple(one.value() for one in self.ports or ())
+        return TrafficRule(egress, tuple(_selected(peers, namespace)), tuple(blocks), ports)
+
+
+class _NetworkSpec(msgspec.Struct, rename="camel", gc=False):
+    pod_selector: LabelSelector | None = None
+    policy_types: tuple[str, ...] | None = None
+    ingress: tuple[_PolicyRule, ...] | None = None
+    egress: tuple[_PolicyRule, ...] | None = None
+
+
+class NetworkPolicyDocument(ManagedDocument, gc=False):
+    """A NetworkPolicy."""
+
+    spec: _NetworkSpec | None = None
+
+
+def network_policy(
+    doc: NetworkPolicyDocument, namespace: str, _labels: Mapping[str, str]
+) -> Facts | None:
+    """Return what a NetworkPolicy adds to its metadata."""
+    spec = doc.spec
+    if spec is None:
+        return None
+    # SOURCE: networking/v1 defaulting: ingress always, egress where there are rules for it.
+    types = spec.policy_types or (("Ingress", "Egress") if spec.egress else ("Ingress",))
+    peers = [rule.source for rule in spec.ingress or ()] + [rule.to for rule in spec.egress or ()]
+    return NetworkPolicyFacts(
+        selector_of(spec.pod_selector) or Selector(),
+        "Ingress" in types,
+        "Egress" in types,
+        tuple(dict.fromkeys(one for some in peers for one in _selected(some or (), namespace))),
+        any(not some for some in peers),
+        (
+            *(rule.value(namespace, egress=False) for rule in spec.ingress or ()),
+            *(rule.value(namespace, egress=True) for rule in spec.egress or ()),
+        ),
+    )
+
+
+def _selected(peers: Sequence[_Peer], namespace: str) -> Iterator[Selection]:
+    for peer in peers:
+        if peer.ip_block is not None:
+            continue
+        # SOURCE: networking/v1 NetworkPolicyPeer: pods of the policy's own namespace, unless
+        # namespaces are selected; then all their pods, unless these are selected too.
+        pods = selector_of(peer.pod_selector) or Selector()
+        spaces = selector_of(peer.namespace_selector)
+        yield Selection(PODS, namespace if spaces is None else "", pods, spaces)
+
+
+class _ScaleTarget(msgspec.Struct, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+class _AutoscalerSpec(msgspec.Struct, rename="camel", gc=False):
+    scale_target_ref: _ScaleTarget | None = None
+    min_replicas: Count | None = None
+    max_replicas: Count = 0
+
+
+class AutoscalerDocument(ManagedDocument, gc=False):
+    """A HorizontalPodAutoscaler."""
+
+    spec: _AutoscalerSpec | None = None
+
+
+def autoscaler(
+    doc: AutoscalerDocument, _namespace: str, _labels: Mapping[str, str]
+) -> Facts | None:
+    """Return what a HorizontalPodAutoscaler adds to its metadata."""
+    spec = doc.spec or _AutoscalerSpec()
+    return AutoscalerFacts(1 if spec.min_replicas is None else spec.min_replicas, spec.max_replicas)
+
+
+def autoscaler_needs(
+    doc: AutoscalerDocument, key: ObjectKey, _labels: Mapping[str, str]
+) -> Sequence[Need]:
+    """Return the workload that an autoscaler scales."""
+    target = (doc.spec or _AutoscalerSpec()).scale_target_ref
+    if target is None or not target.kind:
+        return ()
+    return _scales(target.api_version, target.kind, key.namespace, target.name)
+
+
+class _ScaledSpec(msgspec.Struct, rename="camel", gc=False):
+    scale_target_ref: _ScaleTarget | None = None
+    min_replica_count: Count | None = None
+    max_replica_count: Count | None = None
+
+
+class ScaledObjectDocument(ManagedDocument, gc=False):
+    """A ScaledObject."""
+
+    spec: _ScaledSpec | None = None
+
+
+def scaled_object(
+    doc: ScaledObjectDocument, _namespace: str, _labels: Mapping[str, str]
+) -> Facts | None:
+    """Return what a ScaledObject adds to its metadata."""
+    spec = doc.spec or _ScaledSpec()
+    # SOURCE: keda.sh ScaledObject: from none to 100 where it does not say.
+    most = 100 if spec.max_replica_count is None else spec.max_replica_count
+    return AutoscalerFacts(spec.min_replica_count or 0, most)
+
+
+def scaled_object_needs(
+    doc: ScaledObjectDocument, key: ObjectKey, _labels: Mapping[str, str]
+) -> Sequence[Need]:
+    """Return the workload that a ScaledObject scales; a Deployment where it does not say."""
+    target = (doc.spec or _ScaledSpec()).scale_target_ref
+    if target is None:
+        return ()
+    return _scales(
+        target.api_version or "apps/v1", target.kind or "Deployment", key.namespace, target.name
+    )
+
+
+def _scales(api_version: str, kind: str, namespace: str, name: str) -> Sequence[Need]:
+    return named(Edge.SCALES, resource_of(group_of(api_version), kind), namespace, name)

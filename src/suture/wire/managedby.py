@@ -1,0 +1,139 @@
+"""Who manages an object: the managers of its fields, and the release or application behind it.
+
+Apart from the projections of kinds because every object may say so, in its metadata. Pure.
+Source: meta/v1 ManagedFieldsEntry; the marks that Helm, Argo CD and Flux leave, each named below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from suture.model.edges import Edge, Need
+from suture.model.labels import Labels
+from suture.model.names import ObjectKey, Resource
+from suture.wire.shapes import ABSENT, ManagedMeta, ManagerEntry, named
+
+HELM_RELEASES = Resource("helm.sh", "releases")
+"""No type of the API: Helm keeps releases in Secrets; the name alone ties a release together."""
+ARGO_APPLICATIONS = Resource("argoproj.io", "applications")
+FLUX_KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io", "kustomizations")
+FLUX_RELEASES = Resource("helm.toolkit.fluxcd.io", "helmreleases")
+
+ARGO_NAMESPACE = "argocd"
+"""Where Argo CD's manifests put it. LIMIT: an installation elsewhere does not say so on objects."""
+
+MANAGERS = 4096
+"""LIMIT: sets of managers shared between objects; a cluster has some hundred writers."""
+
+
+class _Marks(
+    msgspec.Struct,
+    gc=False,
+    rename={
+        "helm_name": "meta.helm.sh/release-name",
+        "helm_namespace": "meta.helm.sh/release-namespace",
+        "argo": "argocd.argoproj.io/tracking-id",
+    },
+):
+    """The annotations by which an object says whose it is."""
+
+    helm_name: str = ""
+    helm_namespace: str = ""
+    argo: str = ""
+
+
+_marks_decoder = msgspec.json.Decoder(_Marks | None)
+_NO_MARKS = _Marks()
+
+_FLUX = {
+    "kustomize.toolkit.fluxcd.io": FLUX_KUSTOMIZATIONS,
+    "helm.toolkit.fluxcd.io": FLUX_RELEASES,
+}
+
+
+class Managers:
+    """Sets of managers, shared: most objects of a kind were written by the same few."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, fields: tuple[ManagerEntry, ...] | None) -> tuple[str, ...]:
+        """Return the names of the managers of an object's fields, sorted, each once."""
+        if not fields:
+            return ()
+        written = tuple([entry.manager for entry in fields])
+        found = self._known.get(written)
+        if found is None:
+            if len(self._known) >= MANAGERS:
+                self._known = {}
+            found = self._known[written] = tuple(sorted({one for one in written if one}))
+        return found
+
+
+def managed_by(meta: ManagedMeta, key: ObjectKey, kind: str, labels: Labels) -> tuple[Need, ...]:
+    """Return what keeps an object as it is, as far as its metadata says.
+
+    Ask only for what no controller owns: a Deployment's annotations are copied to its ReplicaSets,
+    which nobody manages but the Deployment.
+    """
+    marks = _marks(meta)
+    needs: tuple[Need, ...] = ()
+    if marks.helm_name:
+        needs += named(Edge.MANAGED_BY, HELM_RELEASES, marks.helm_namespace, marks.helm_name)
+    if marks.argo:
+        needs += _argo(marks.argo, key, kind)
+    elif b'"argocd.argoproj.io/instance"' in labels.raw:
+        name = labels["argocd.argoproj.io/instance"]
+        needs += named(Edge.MANAGED_BY, ARGO_APPLICATIONS, ARGO_NAMESPACE, name)
+    if b".toolkit.fluxcd.io/name" in labels.raw:
+        needs += _flux(labels)
+    return needs
+
+
+def _marks(meta: ManagedMeta) -> _Marks:
+    if meta.annotations is ABSENT:
+        return _NO_MARKS
+    raw = bytes(meta.annotations)
+    # WHY first: of most objects this is all that is done, and it takes a tenth of the reading.
+    if b'"meta.helm.sh/' not in raw and b'"argocd.argoproj.io/tracking-id"' not in raw:
+        return _NO_MARKS
+    try:
+        return _marks_decoder.decode(raw) or _NO_MARKS
+    except msgspec.MsgspecError:
+        return _NO_MARKS
+
+
+def _argo(tracked: str, key: ObjectKey, kind: str) -> tuple[Need, ...]:
+    """Return the application of a tracking id, `app:group/Kind:namespace/name`.
+
+    An application outside Argo CD's own namespace is written `namespace_app`.
+    Source: Argo CD, resource tracking; applications in any namespace.
+    """
+    app, _, rest = tracked.partition(":")
+    what, _, place = rest.partition(":")
+    # WHY: a copy of an annotated object, made by whatever tool, is not in the application.
+    if what.rpartition("/")[2] != kind or place.rpartition("/")[2] != key.name:
+        return ()
+    namespace, found, name = app.rpartition("_")
+    return named(Edge.MANAGED_BY, ARGO_APPLICATIONS, namespace if found else ARGO_NAMESPACE, name)
+
+
+def _flux(labels: Mapping[str, str]) -> tuple[Need, ...]:
+    """Return the Kustomization and the HelmRelease that the labels of Flux name."""
+    return tuple(
+        need
+        for group, resource in _FLUX.items()
+        for need in named(
+            Edge.MANAGED_BY,
+            resource,
+            labels.get(f"{group}/namespace", ""),
+            labels.get(f"{group}/name", ""),
+        )
+    )

@@ -1,0 +1,216 @@
+"""Projections of where pods can run: what templates ask of a node, and what a node has for them.
+
+One of several, as a kind's neighbours change together. Pure.
+Source: core/v1 PodSpec, NodeStatus; apimachinery's resource.Quantity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import lru_cache
+
+import msgspec
+
+from suture.model.placement import ANYWHERE, NO_SCHEDULE, Placement, Taint, Toleration
+from suture.model.selectors import Operator, Requirement, Selector
+from suture.wire.shapes import ABSENT
+
+_SUFFIXES = {
+    "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1),
+    "k": Decimal(10**3), "M": Decimal(10**6), "G": Decimal(10**9), "T": Decimal(10**12),
+    "P": Decimal(10**15), "E": Decimal(10**18),
+    "Ki": Decimal(2**10), "Mi": Decimal(2**20), "Gi": Decimal(2**30), "Ti": Decimal(2**40),
+    "Pi": Decimal(2**50), "Ei": Decimal(2**60),
+}  # fmt: skip
+_OPERATORS = {one.value: one for one in Operator}
+_QUANTITY = re.compile(r"([+-]?[0-9]{1,20}(?:\.[0-9]{0,20})?)(?:[eE]([+-]?[0-9]{1,2}))?([A-Za-z]*)")
+_MOST = 2**53
+
+AMOUNTS = 1024
+"""LIMIT: amounts remembered, as they are written, each way; 200 bytes each."""
+
+Quantity = str | int | float
+
+
+def quantity(text: Quantity) -> Decimal:
+    """Return what a quantity says; nothing for what is none, or is past any machine."""
+    found = _QUANTITY.fullmatch(str(text))
+    suffix = _SUFFIXES.get(found[3]) if found is not None else None
+    if found is None or suffix is None:
+        return Decimal(0)
+    value = Decimal(found[1]) * Decimal(10) ** int(found[2] or 0) * suffix
+    return value if 0 <= value < _MOST * 10**6 else Decimal(0)
+
+
+# WHY remembered: whoever writes a template asks for one of a few round amounts.
+@lru_cache(AMOUNTS)
+def cpu_m(text: Quantity, *, up: bool) -> int:
+    """Return thousandths of a core, rounded up for what is asked, else down."""
+    return _whole(quantity(text) * 1000, up=up)
+
+
+@lru_cache(AMOUNTS)
+def memory_mi(text: Quantity, *, up: bool) -> int:
+    """Return MiB, rounded up for what is asked, else down."""
+    return _whole(quantity(text) / 2**20, up=up)
+
+
+def _whole(value: Decimal, *, up: bool) -> int:
+    return min(_MOST, int(value.to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)))
+
+
+class _Amounts(msgspec.Struct, gc=False):
+    cpu: Quantity = 0
+    memory: Quantity = 0
+
+
+class _Resources(msgspec.Struct, gc=False):
+    requests: _Amounts | None = None
+    limits: _Amounts | None = None
+
+    def asked(self) -> tuple[int, int]:
+        """Return CPU and memory. SOURCE: a limit without a request is the request."""
+        requests, limits = self.requests or _Amounts(), self.limits or _Amounts()
+        return (
+            cpu_m(requests.cpu or limits.cpu, up=True),
+            memory_mi(requests.memory or limits.memory, up=True),
+        )
+
+
+class _Container(msgspec.Struct, rename="camel", gc=False):
+    resources: _Resources | None = None
+    restart_policy: str = ""
+
+
+class _Expression(msgspec.Struct, gc=False):
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class _Term(msgspec.Struct, rename="camel", gc=False):
+    match_expressions: tuple[_Expression, ...] | None = None
+
+
+class _Required(msgspec.Struct, rename="camel", gc=False):
+    node_selector_terms: tuple[_Term, ...] | None = None
+
+
+class _NodeAffinity(msgspec.Struct, gc=False):
+    required: _Required | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class _Affinity(msgspec.Struct, rename="camel", gc=False):
+    node_affinity: _NodeAffinity | None = None
+
+
+class _Toleration(msgspec.Struct, gc=False):
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class _Spec(msgspec.Struct, rename="camel", gc=False):
+    containers: tuple[_Container, ...] | None = None
+    init_containers: tuple[_Container, ...] | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: _Affinity | None = None
+    tolerations: tuple[_Toleration, ...] | None = None
+
+
+class _Template(msgspec.Struct, gc=False):
+    spec: _Spec | None = None
+
+
+_decoder = msgspec.json.Decoder(_Template | None)
+
+_TELLS = (b'"requests"', b'"limits"', b'"nodeSelector"', b'"nodeAffinity"', b'"tolerations"')
+
+
+def placement(template: msgspec.Raw) -> Placement:
+    """Return what each pod of a template asks of a node; of a template of odd shape nothing."""
+    if template is ABSENT:
+        return ANYWHERE
+    # WHY first: many templates say nothing of it, and looking is quicker than reading.
+    text = bytes(template)
+    if not any(word in text for word in _TELLS):
+        return ANYWHERE
+    try:
+        found = _decoder.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ANYWHERE
+    if found is None or found.spec is None:
+        return ANYWHERE
+    spec = found.spec
+    cpu, memory = _asked(spec)
+    return Placement(cpu, memory, _terms(spec), _tolerations(spec))
+
+
+def _asked(spec: _Spec) -> tuple[int, int]:
+    """Add up containers. SOURCE: init containers run before them, one by one; sidecars beside."""
+    beside, before = [0, 0], [0, 0]
+    for container in spec.init_containers or ():
+        mine = _amounts(container)
+        for at in (0, 1):
+            if container.restart_policy == "Always":
+                beside[at] += mine[at]
+            else:
+                before[at] = max(before[at], beside[at] + mine[at])
+    for container in spec.containers or ():
+        mine = _amounts(container)
+        for at in (0, 1):
+            beside[at] += mine[at]
+    return max(beside[0], before[0]), max(beside[1], before[1])
+
+
+def _amounts(container: _Container) -> tuple[int, int]:
+    return (0, 0) if container.resources is None else container.resources.asked()
+
+
+def _terms(spec: _Spec) -> tuple[Selector, ...]:
+    always = Selector.of(spec.node_selector or {}).requirements
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    required = affinity.required if affinity is not None else None
+    terms = required.node_selector_terms if required is not None else None
+    if not terms:
+        return (Selector(always),) if always else ()
+    return tuple(
+        Selector((*always, *_requirements(term.match_expressions or ()))) for term in terms
+    )
+
+
+def _requirements(expressions: Iterable[_Expression]) -> Iterator[Requirement]:
+    for one in expressions:
+        # WHY left out: `Gt` and `Lt` compare numbers, which no label selector does.
+        operator = _OPERATORS.get(one.operator)
+        if operator is not None:
+            yield Requirement(one.key, operator, tuple(sorted(one.values or ())))
+
+
+def _tolerations(spec: _Spec) -> tuple[Toleration, ...]:
+    return tuple(
+        sorted(
+            {
+                Toleration(one.key, one.value, one.effect, one.operator == "Exists")
+                for one in spec.tolerations or ()
+            }
+        )
+    )
+
+
+class NodeTaint(msgspec.Struct, gc=False):
+    """A taint as a node's spec has it; when it was added is left unread."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = NO_SCHEDULE
+
+
+def taints(found: Iterable[NodeTaint] | None) -> tuple[Taint, ...]:
+    """Return taints in a stable order."""
+    return tuple(sorted(Taint(one.key, one.value, one.effect) for one in found or ()))

@@ -1,0 +1,328 @@
+"""What a CustomResourceDefinition's schema tells of its instances: selectors, names, sizes.
+
+Beside `declared`, which reads instances: here the schema alone is read, once, and only the rules
+that follow are kept. Pure. A guess by field names, marked as discovered: a name that leads
+nowhere then means nothing, and what a person declares of the same field stands instead.
+Source: apiextensions/v1 JSONSchemaProps and its subresources; field names as in core/v1.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from suture.errors import InputError
+from suture.model.fieldpath import STEPS, FieldPath
+from suture.model.names import (
+    CLAIMS,
+    CONFIG_MAPS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    SECRETS,
+    SERVICES,
+    Resource,
+)
+from suture.model.rules import (
+    Family,
+    Form,
+    Outside,
+    Place,
+    Reference,
+    ReferenceRule,
+    Says,
+    Selects,
+    TypeName,
+)
+from suture.wire.projections import UNREADABLE
+from suture.wire.shapes import ABSENT
+
+RULES = 256
+"""LIMIT: rules of one definition: a pod template has 23 such fields, and the largest operators
+embed eight; nearer ones come first."""
+
+VISITED = 200_000
+"""LIMIT: fields of one definition that are looked at; one of 1.5 MB, the most that is stored, has
+30,000, and each takes 2 us."""
+
+_SERVICE_ACCOUNTS = Resource("", "serviceaccounts")
+_STORAGE_CLASSES = Resource("storage.k8s.io", "storageclasses")
+_PRIORITY_CLASSES = Resource("scheduling.k8s.io", "priorityclasses")
+
+TEXTS: Mapping[str, tuple[Resource, Place]] = {
+    "secretName": (SECRETS, Place.SAME),
+    "configMapName": (CONFIG_MAPS, Place.SAME),
+    "serviceName": (SERVICES, Place.SAME),
+    "serviceAccountName": (_SERVICE_ACCOUNTS, Place.SAME),
+    "claimName": (CLAIMS, Place.SAME),
+    "storageClassName": (_STORAGE_CLASSES, Place.CLUSTER),
+    "priorityClassName": (_PRIORITY_CLASSES, Place.CLUSTER),
+}
+"""Fields that hold a name."""
+
+OBJECTS: Mapping[str, Resource] = {
+    "secretRef": SECRETS,
+    "secretKeyRef": SECRETS,
+    "configMapRef": CONFIG_MAPS,
+    "configMapKeyRef": CONFIG_MAPS,
+    "serviceRef": SERVICES,
+}
+"""Fields with a `name` in them, and often a `namespace` or a `key`."""
+
+OUTSIDE = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"), ("spec", "providerID"))
+"""Fields that tell of a thing outside the cluster, what becomes of it before which one it is. Only
+there: deeper ones speak of a part."""
+
+PODLIKE = frozenset({"", "label", "pod", "workload", "endpoint"})
+STEMS: Mapping[str, TypeName] = {
+    **{stem: TypeName.of(PODS) for stem in PODLIKE},
+    "service": TypeName.of(SERVICES),
+    "node": TypeName.of(NODES),
+    "namespace": TypeName.of(NAMESPACES),
+}
+"""What `podSelector` and the like select, by what stands before `Selector`."""
+_PLACES = {"node": Place.CLUSTER, "namespace": Place.CLUSTER}
+
+# WHY: what a scheduler prefers is no need, and labels there are of pods that may never be.
+SCHEDULING = frozenset({"affinity", "topologySpreadConstraints"})
+NOT_SAID = frozenset({"apiVersion", "kind", "metadata", "status"})
+"""Fields of an object that say nothing of what it needs."""
+
+
+REPLICAS = ("spec", "replicas")
+"""SOURCE: API conventions: a count of what is wanted is called `replicas`."""
+
+
+class Schema(msgspec.Struct, rename="camel", gc=False):
+    """As much of a schema as tells the shape of a field."""
+
+    type: str = ""
+    properties: dict[str, Schema] | None = None
+    items: Schema | None = None
+    additional_properties: bool | Schema | None = None
+    anything: bool = msgspec.field(default=False, name="x-kubernetes-preserve-unknown-fields")
+
+    @property
+    def label_selector(self) -> bool:
+        """Whether it is the LabelSelector of meta/v1."""
+        found = self.properties or {}
+        labels = found.get("matchLabels")
+        return labels is not None and labels.label_map and found.keys() <= _SELECTOR_FIELDS
+
+    @property
+    def label_map(self) -> bool:
+        """Whether it is a map of texts."""
+        values = self.additional_properties
+        return isinstance(values, Schema) and values.type == "string" and not self.properties
+
+
+_SELECTOR_FIELDS = frozenset({"matchLabels", "matchExpressions"})
+
+
+class Scale(msgspec.Struct, rename="camel", gc=False):
+    """Where a custom resource says how many it wants, and what it selects."""
+
+    spec_replicas_path: str = ""
+    label_selector_path: str = ""
+
+
+class _Validation(msgspec.Struct, rename={"schema": "openAPIV3Schema"}, gc=False):
+    schema: Schema | None = None
+
+
+class _Subresources(msgspec.Struct, gc=False):
+    scale: Scale | None = None
+
+
+_validation_decoder = msgspec.json.Decoder(_Validation | None)
+_subresources_decoder = msgspec.json.Decoder(_Subresources | None)
+
+
+def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]:
+    """Return what the `schema` of a version tells, nearer fields first.
+
+    Nothing where it is absent or cannot be read.
+    """
+    if raw is ABSENT:
+        return []
+    try:
+        validation = _validation_decoder.decode(raw)
+    except UNREADABLE:
+        return []
+    root = validation.schema if validation is not None else None
+    if root is None:
+        return []
+    found: list[ReferenceRule] = [*_outside(resource, root), *_replicas(resource, root)]
+    for field, says in _walk(resource, root):
+        if len(found) >= RULES:
+            break
+        found.append(_rule(resource, field, says))
+    return found
+
+
+def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the one rule of what stands for a thing outside, where a field says so."""
+    for steps in OUTSIDE:
+        schema: Schema | None = root
+        for step in steps:
+            schema = (schema.properties or {}).get(step) if schema is not None else None
+        if schema is not None and schema.type == "string":
+            field = FieldPath(steps)
+            yield _rule(resource, field, Outside(field))
+            return
+
+
+def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the rule of how many are wanted, by the name that nearly all say it with.
+
+    Where a definition takes any fields it may be there too; what is not there says nothing.
+    """
+    schema: Schema | None = root
+    for step in REPLICAS:
+        if schema is None or (schema.anything and not schema.properties):
+            break
+        schema = (schema.properties or {}).get(step)
+    if schema is not None and (schema.type == "integer" or schema.anything):
+        field = FieldPath(REPLICAS)
+        yield _rule(resource, field, Family(wanted=field))
+
+
+def rules_of_scale(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]:
+    """Return what the scale subresource tells, of the `subresources` of a version.
+
+    Nothing where there is none or it cannot be read.
+    """
+    if raw is ABSENT:
+        return []
+    try:
+        subresources = _subresources_decoder.decode(raw)
+    except UNREADABLE:
+        return []
+    scale = subresources.scale if subresources is not None else None
+    if scale is None:
+        return []
+    found: list[ReferenceRule] = []
+    wanted = _path(scale.spec_replicas_path)
+    if wanted is not None:
+        found.append(_rule(resource, wanted, Family(wanted=wanted)))
+    selector = _path(scale.label_selector_path)
+    if selector is not None:
+        says = Selects(selector, TypeName.of(PODS), Form.STRING)
+        found.append(_rule(resource, selector, says))
+    return found
+
+
+def _path(text: str) -> FieldPath | None:
+    try:
+        return FieldPath.parse(text.removeprefix(".")) if text else None
+    except InputError:
+        return None
+
+
+def _rule(resource: Resource, field: FieldPath, says: Says) -> ReferenceRule:
+    name = f"{resource} {field}"
+    return ReferenceRule(name, TypeName.of(resource), says, discovered=True)
+
+
+def _walk(resource: Resource, root: Schema) -> Iterator[tuple[FieldPath, Says]]:
+    """Yield what the fields of a schema say, breadth first."""
+    waiting: deque[tuple[tuple[str, ...], Schema]] = deque([((), root)])
+    visited = 0
+    while waiting and visited < VISITED:
+        path, schema = waiting.popleft()
+        fields = schema.properties or {}
+        visited += len(fields) + 1
+        for name, field in fields.items():
+            if name in SCHEDULING or (not path and name in NOT_SAID):
+                continue
+            here = (*path, name)
+            if len(here) >= STEPS - 2:
+                continue
+            for says in _said(resource, FieldPath(here), name, field, fields):
+                yield says.field, says
+            if not _selector_shaped(field):
+                waiting.append((here, field))
+        for below in (schema.items, schema.additional_properties):
+            if isinstance(below, Schema):
+                waiting.append(((*path, ""), below))
+
+
+def _selector_shaped(field: Schema) -> bool:
+    return field.label_selector or (field.items is not None and field.items.label_selector)
+
+
+def _said(
+    resource: Resource, at: FieldPath, name: str, field: Schema, beside: Mapping[str, Schema]
+) -> Iterator[Reference | Selects]:
+    """Yield what one field says, which stands `beside` the others of its object."""
+    if name in TEXTS and field.type == "string":
+        to, place = TEXTS[name]
+        elsewhere = f"{name.removesuffix('Name')}Namespace"
+        where = _sibling(at, elsewhere) if elsewhere in beside else place
+        yield Reference(at, TypeName.of(to), where, optional=True)
+    elif name in OBJECTS:
+        inner = field.properties or {}
+        if "name" in inner and inner["name"].type == "string":
+            yield Reference(
+                at.then("name"),
+                TypeName.of(OBJECTS[name]),
+                at.then("namespace") if "namespace" in inner else Place.SAME,
+                at.then("key") if "key" in inner and name.endswith("KeyRef") else None,
+                optional=True,
+            )
+    elif name == "imagePullSecrets" and field.items is not None:
+        if "name" in (field.items.properties or {}):
+            yield Reference(at.then("", "name"), TypeName.of(SECRETS), optional=True)
+    elif name.endswith(("elector", "electors")):
+        yield from _selects(resource, at, name, field, beside)
+
+
+def _selects(
+    resource: Resource, at: FieldPath, name: str, field: Schema, beside: Mapping[str, Schema]
+) -> Iterator[Selects]:
+    """Yield what a field selects whose name says that it does, where it has such a shape."""
+    if name.endswith("s") and field.items is not None:
+        at, field = at.then(""), field.items
+    if field.label_selector:
+        form = Form.LABEL_SELECTOR
+    elif field.label_map:
+        form = Form.MATCH_LABELS
+    else:
+        return
+    stem = _stem(name)
+    # WHY: a claim's selector is of volumes, which are bound once and for all.
+    if "accessModes" in beside or (stem.lower().endswith("namespace") and _whose(name, beside)):
+        return
+    of = STEMS.get(stem) or TypeName(resource.group, f"{stem[0].upper()}{stem[1:]}")
+    yield Selects(at, of, form, _PLACES.get(stem, Place.SAME), _namespaces(at, stem, beside))
+
+
+def _stem(name: str) -> str:
+    """Return what stands before `Selector`, `` for `selector` alone; `serviceMonitor` and so on."""
+    stem = name.removesuffix("s").removesuffix("elector")[:-1]
+    return stem if stem not in PODLIKE else ""
+
+
+def _whose(name: str, beside: Mapping[str, Schema]) -> bool:
+    """Whether a selector of namespaces belongs to another selector beside it."""
+    return any(
+        other != name and other.endswith("elector") and name in _companions(_stem(other))
+        for other in beside
+    )
+
+
+def _companions(stem: str) -> tuple[str, ...]:
+    return (f"{stem}NamespaceSelector",) if stem else ("namespaceSelector", "podNamespaceSelector")
+
+
+def _namespaces(at: FieldPath, stem: str, beside: Mapping[str, Schema]) -> FieldPath | None:
+    for name in _companions(stem):
+        if name in beside and beside[name].label_selector and at.steps[-1]:
+            return _sibling(at, name)
+    return None
+
+
+def _sibling(at: FieldPath, name: str) -> FieldPath:
+    return FieldPath((*at.steps[:-1], name))

@@ -1,0 +1,379 @@
+"""Kubernetes JSON to trimmed objects: the one reader behind watches, reviews and files.
+
+Pure. Never refuses JSON for its shape: what cannot be read of an object is left out and counted
+as odd, since one strange object must not blind the model to a whole kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from suture.errors import InputError
+from suture.model.edges import Need
+from suture.model.labels import Labels
+from suture.model.names import Gvk, ObjectKey, Resource
+from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference
+from suture.model.podneeds import PodNeeds
+from suture.model.rules import KindRules
+from suture.wire.declared import ruled
+from suture.wire.kinds import SECRET_KEYS, SHAPES
+from suture.wire.managedby import Managers, managed_by
+from suture.wire.shapes import (
+    ABSENT,
+    Document,
+    ManagedDocument,
+    ManagedMeta,
+    Meta,
+    Shape,
+    Time,
+)
+
+INTERNED = 4096
+"""LIMIT: label sets and owner lists remembered, each in two generations: 8,192 at 0.8 KB are 7 MB
+at most. Lists come sorted by name, so that siblings follow each other; ten times as many made the
+largest cluster known 60 MB larger and no faster to read."""
+
+INTERNED_BYTES = 1024
+"""LIMIT: longer label sets, owner lists and needs are not remembered: they are rare."""
+
+NEEDS = 4096
+"""LIMIT: needs of pods remembered, in two generations as above: 6 MB at most. Siblings follow each
+other in a list, and what is made anew costs nothing but the sharing."""
+
+NAMES = 65_536
+"""LIMIT: names of namespaces and nodes shared between objects; the largest cluster known has
+20,000 of both together."""
+
+READERS = 4096
+"""LIMIT: kinds and forms with a reader of their own, 1 KB each; clusters serve 1,000 kinds at
+most, and nobody who invents more makes us grow."""
+
+PARTIAL = "PartialObjectMetadata"
+
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the decoder throws at bytes that are no JSON, are not of the expected shape, or are nested
+deeper than the interpreter's stack."""
+
+V = TypeVar("V")
+
+
+class TrimError(InputError):
+    """The bytes are not JSON at all, so that nothing can be said of the object."""
+
+    code = "object_unreadable"
+
+
+class Interned(Generic[V]):
+    """Values by the raw bytes that they are read from; equal bytes give the very same value.
+
+    Bounded by forgetting: when the young generation is full the old one is dropped, and what is
+    still in use finds its way back from it in time.
+    """
+
+    __slots__ = ("_limit", "_old", "_read", "_young")
+
+    def __init__(self, read: Callable[[bytes], V], limit: int) -> None:
+        self._read = read
+        self._limit = limit
+        self._young: dict[bytes, V] = {}
+        self._old: dict[bytes, V] = {}
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def get(self, raw: bytes) -> V:
+        """Return the value that `raw` stands for, read once and then shared."""
+        found = self._young.get(raw)
+        if found is not None:
+            return found
+        found = self._old.get(raw)
+        if found is None:
+            found = self._read(raw)
+        if len(raw) <= INTERNED_BYTES:
+            if len(self._young) >= self._limit:
+                self._old, self._young = self._young, {}
+            self._young[raw] = found
+        return found
+
+
+class _Owner(msgspec.Struct, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+    def reference(self) -> OwnerReference:
+        return OwnerReference(
+            Gvk.of(self.api_version, self.kind),
+            self.name,
+            self.uid,
+            bool(self.controller),
+            bool(self.block_owner_deletion),
+        )
+
+
+_EPOCH = datetime.fromtimestamp(1, UTC)
+
+# WHY a float hook: numbers past a double's range are JSON too, and are never read here.
+_any_decoder = msgspec.json.Decoder(float_hook=float)
+_meta_decoder = msgspec.json.Decoder(ManagedMeta)
+_owner_decoder = msgspec.json.Decoder(_Owner)
+_labels_decoder = msgspec.json.Decoder(dict[str, str] | None)
+_owners_decoder = msgspec.json.Decoder(tuple[_Owner, ...] | None)
+
+
+class Trimmer:
+    """Makes trimmed objects, sharing the parts that many objects have in common.
+
+    `odd` counts, by type and part, what could not be read: `metadata`, `labels`, `owners`,
+    `facts`, `needs`, `rules`. `secret_keys`: whole Secrets are read for the names of their
+    entries, where whole ones come; never for a value. Labels of two objects are the same mapping
+    where they were the same bytes, so that `is` tells most unchanged ones apart; nobody may write
+    into them.
+    """
+
+    def __init__(self, interned: int = INTERNED, *, secret_keys: bool = False) -> None:
+        self.odd: Counter[tuple[str, str]] = Counter()
+        self.labels = Interned(self._read_labels, interned)
+        self.owners = Interned(self._read_owners, interned)
+        self.needs = Interned(PodNeeds, min(interned, NEEDS))
+        self.managers = Managers()
+        self._shapes = {**SHAPES, **SECRET_KEYS} if secret_keys else SHAPES
+        self._names: dict[str, str] = {}
+        self._rules: dict[Resource, KindRules] = {}
+        self._readers: dict[tuple[Resource, Gvk, bool], Reader] = {}
+
+    def reader(self, resource: Resource, gvk: Gvk, *, full: bool = True) -> Reader:
+        """Return what reads one kind. `full` False: only metadata was asked for, or is wanted.
+
+        The kind decides with the resource: a `Scale` of a Deployment has no Deployment's facts.
+        """
+        reader = self._readers.get((resource, gvk, full))
+        if reader is None:
+            if len(self._readers) >= READERS:
+                self._readers.clear()
+            shape = self._shape(resource, gvk, full=full)
+            reader = self._readers[resource, gvk, full] = Reader(self, resource, gvk, shape)
+        return reader
+
+    def declare(self, rules: Mapping[Resource, KindRules]) -> None:
+        """Put rules in force, in place of those before, for readers that are asked for from now."""
+        before, self._rules = self._rules, dict(rules)
+        for key in list(self._readers):
+            if before.get(key[0]) != rules.get(key[0]):
+                del self._readers[key]
+
+    def _shape(self, resource: Resource, gvk: Gvk, *, full: bool) -> Shape | None:
+        shape = self._shapes.get(resource)
+        if shape is not None and shape.kind != gvk.kind:
+            return None
+        shape = shape if full else None
+        rules = self._rules.get(resource)
+        # WHY the group: a `Scale` of a custom resource is none.
+        if rules is None or gvk.group != resource.group:
+            return shape
+
+        def odd() -> None:
+            self.odd[str(resource), "rules"] += 1
+
+        return ruled(gvk.kind, rules, shape, odd, full=full)
+
+    def trim(
+        self, body: bytes | msgspec.Raw, resource: Resource, gvk: Gvk, *, full: bool = True
+    ) -> ClusterObject:
+        """Read one object. Errors: `TrimError` when the bytes are no JSON."""
+        return self.reader(resource, gvk, full=full).one(body)
+
+    def shared(self, name: str) -> str:
+        """Return an equal text that other objects hold already, where there is one."""
+        found = self._names.get(name)
+        if found is None:
+            if len(self._names) >= NAMES:
+                self._names = {}
+            found = self._names[name] = name
+        return found
+
+    def _read_labels(self, raw: bytes) -> Labels:
+        try:
+            pairs = _labels_decoder.decode(raw)
+        except UNREADABLE:
+            self.odd["", "labels"] += 1
+            found = _anything(raw)
+            whole = found if isinstance(found, dict) else {}
+            pairs = {key: value for key, value in whole.items() if isinstance(value, str)}
+        if not pairs:
+            return NO_LABELS
+        labels = Labels.of(pairs)
+        # WHY the given bytes where they are the same: the table of known ones holds them anyway.
+        return Labels(raw) if labels.raw == raw else labels
+
+    def _read_owners(self, raw: bytes) -> tuple[OwnerReference, ...]:
+        try:
+            return tuple(owner.reference() for owner in _owners_decoder.decode(raw) or ())
+        except UNREADABLE:
+            self.odd["", "owners"] += 1
+            found = _anything(raw)
+            owners = found if isinstance(found, list) else []
+            return tuple(owner.reference() for one in owners for owner in _odd_owner(one))
+
+
+class Reader:
+    """Reads one kind, in one form, from any of the places where its objects are found."""
+
+    def __init__(self, trimmer: Trimmer, resource: Resource, gvk: Gvk, shape: Shape | None) -> None:
+        self.trimmer = trimmer
+        self.resource = resource
+        self.gvk = gvk
+        self.shape = shape
+        self.document: type[Document] = shape.document if shape is not None else ManagedDocument
+        self._decoder = msgspec.json.Decoder(self.document)
+
+    def one(self, body: bytes | msgspec.Raw) -> ClusterObject:
+        """Read one object. Errors: `TrimError` when the bytes are no JSON."""
+        try:
+            document = self._decoder.decode(body)
+        except UNREADABLE:
+            return self._odd_one(bytes(body))
+        return self.made(document)
+
+    def made(self, document: Document) -> ClusterObject:
+        """Trim what was decoded already, in a page or in a block of watch lines."""
+        meta, trimmer = document.metadata, self.trimmer
+        if meta is None:
+            self._count("metadata")
+            meta = Meta()
+        created, deleted = meta.creation_timestamp, meta.deletion_timestamp
+        key = ObjectKey(self.resource, trimmer.shared(meta.namespace), meta.name)
+        labels = NO_LABELS if meta.labels is ABSENT else trimmer.labels.get(bytes(meta.labels))
+        owners: tuple[OwnerReference, ...] = ()
+        if meta.owner_references is not ABSENT:
+            owners = trimmer.owners.get(bytes(meta.owner_references))
+        facts: Facts | None = None
+        needs: Sequence[Need] = ()
+        if self.shape is not None and (document.kind != PARTIAL or self.shape.partial):
+            facts, needs = self._read(self.shape, document, key, labels)
+        managers: tuple[str, ...] = ()
+        if type(meta) is ManagedMeta:
+            managers = trimmer.managers.of(meta.managed_fields)
+            if not owners or not any(owner.controller for owner in owners):
+                keepers = managed_by(meta, key, self.gvk.kind, labels)
+                if keepers:
+                    needs = _joined(needs, keepers)
+        return ClusterObject(
+            key,
+            meta.uid,
+            self.gvk,
+            meta.resource_version,
+            labels,
+            owners,
+            meta.finalizers or (),
+            0.0 if created is None else created.timestamp(),
+            # WHY at least 1: who has one is going, also since before the epoch.
+            0.0 if deleted is None else max(deleted.timestamp(), 1.0),
+            facts,
+            needs,
+            managers,
+        )
+
+    def _read(
+        self, shape: Shape, document: Document, key: ObjectKey, labels: Mapping[str, str]
+    ) -> tuple[Facts | None, Sequence[Need]]:
+        """Read what a kind's projection says; needs that cannot be read cost only themselves."""
+        facts = None if shape.facts is None else shape.facts(document, key.namespace, labels)
+        if shape.needs is None:
+            return facts, ()
+        try:
+            needs = shape.needs(document, key, labels)
+        except UNREADABLE:
+            self._count("needs")
+            return facts, ()
+        if type(needs) is PodNeeds:
+            return facts, self.trimmer.needs.get(needs.raw)
+        return facts, needs
+
+    def _odd_one(self, body: bytes) -> ClusterObject:
+        """Read an object whose projection failed: part by part, leaving out what is odd."""
+        found = _anything(body)
+        whole: dict[str, Any] = found if isinstance(found, dict) else {}
+        kind, raw = whole.get("kind"), whole.get("metadata")
+        try:
+            meta = _meta_decoder.decode(msgspec.json.encode(raw))
+        except UNREADABLE:
+            self._count("metadata")
+            meta = _odd_meta(raw if isinstance(raw, dict) else {})
+        # WHY as partial: the metadata alone first, whatever the rest is like.
+        kept = self.made(Document(PARTIAL, meta))
+        if self.shape is None or kind == PARTIAL:
+            return kept
+        try:
+            rest = self._decoder.decode(msgspec.json.encode({**whole, "metadata": None}))
+        except UNREADABLE:
+            self._count("facts")
+            return kept
+        facts, needs = self._read(self.shape, rest, kept.key, kept.labels)
+        if kept.needs:
+            needs = _joined(needs, tuple(kept.needs))
+        return msgspec.structs.replace(kept, facts=facts, needs=needs)
+
+    def _count(self, part: str) -> None:
+        self.trimmer.odd[str(self.resource), part] += 1
+
+
+def _joined(needs: Sequence[Need], more: tuple[Need, ...]) -> Sequence[Need]:
+    return needs.also(more) if isinstance(needs, PodNeeds) else (*needs, *more)
+
+
+def _odd_owner(value: object) -> list[_Owner]:
+    try:
+        return [_owner_decoder.decode(msgspec.json.encode(value))]
+    except UNREADABLE:
+        return []
+
+
+def _anything(raw: bytes) -> Any:
+    try:
+        return _any_decoder.decode(raw)
+    except UNREADABLE as error:
+        raise TrimError(f"object cannot be read: {error}") from error
+
+
+def _odd_meta(raw: Mapping[str, Any]) -> ManagedMeta:
+    """Pick what is as it should be from metadata of which some part is not."""
+    finalizers = raw.get("finalizers")
+    return ManagedMeta(
+        name=_text(raw.get("name")),
+        namespace=_text(raw.get("namespace")),
+        uid=_text(raw.get("uid")),
+        resource_version=_text(raw.get("resourceVersion")),
+        creation_timestamp=_time(raw.get("creationTimestamp")),
+        deletion_timestamp=_time(raw.get("deletionTimestamp")),
+        labels=_raw(raw.get("labels")),
+        owner_references=_raw(raw.get("ownerReferences")),
+        finalizers=tuple(map(_text, finalizers)) if isinstance(finalizers, list) else None,
+        annotations=_raw(raw.get("annotations")),
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _time(value: object) -> Time | None:
+    if value is None:
+        return None
+    try:
+        return msgspec.convert(value, Time)
+    except msgspec.ValidationError:
+        # WHY not None: an object with a deletionTimestamp is going, whatever the time says.
+        return _EPOCH
+
+
+def _raw(value: object) -> msgspec.Raw:
+    return ABSENT if value is None else msgspec.Raw(msgspec.json.encode(value))

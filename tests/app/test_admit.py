@@ -1,0 +1,207 @@
+"""The straight line, bytes to bytes: refusals are confirmed, doubt is answered, nothing hides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pytest
+
+from support.cluster import BALANCERS, owner, service, thing, workload
+from support.desk import Desk
+from support.reviews import OPERATOR, access, review
+from suture.adapters.files import load_policies
+from suture.app.admit import Lane, admit
+from suture.app.authorize import authorize
+from suture.errors import ReviewError
+from suture.journal.query import Wanted
+from suture.model.actor import Operators, Profile, Stage, WhenDead
+from suture.model.names import SERVICES, ObjectKey, Operation, Resource
+from suture.model.objects import ClusterObject
+from suture.policy.compile import PolicySet
+
+
+@pytest.fixture(scope="module")
+def pack() -> PolicySet:
+    return load_policies()
+
+
+def enforced(when_dead: WhenDead = WhenDead.PASS) -> Profile:
+    return Profile("lb-operator", (OPERATOR,), stage=Stage.ENFORCE, when_dead=when_dead)
+
+
+def shop() -> list[ClusterObject]:
+    things: list[ClusterObject] = []
+    for number in range(20):
+        things += [*workload(f"a{number}"), service(f"a{number}")]
+    return things
+
+
+async def test_a_refusal_says_all_that_its_reader_needs(pack: PolicySet) -> None:
+    """What would break, numbers, policy, decision id, what to do; at most 300 characters."""
+    desk = Desk(pack, shop(), profile=enforced())
+    for number in range(5):
+        assert (await desk.ask(review(service(f"a{number}"))))["allowed"]
+
+    answer = await desk.ask(review(service("a5"), uid="six"))
+
+    message = answer["status"]["message"]
+    assert (answer["allowed"], answer["uid"], answer["status"]["code"]) == (False, "six", 403)
+    assert "5 removed and 1 asked of 5" in message
+    assert "[share-budget]" in message
+    assert answer["auditAnnotations"]["decision-id"] in message
+    assert "suture explain" in message
+    assert len(message) <= 300
+    (entry,) = await desk.journal.find(answer["auditAnnotations"]["decision-id"])
+    assert entry.message == message
+
+
+async def test_a_refusal_is_confirmed_by_a_live_read(pack: PolicySet) -> None:
+    """The operator's watch was ahead of ours: its parent is going, and the refusal is not one."""
+    parent = thing(BALANCERS, "front", "prod")
+    child = service("checkout", owners=[owner(parent)])
+    desk = Desk(pack, parent, child, workload("checkout"), profile=enforced())
+    desk.model.live[parent.key] = thing(BALANCERS, "front", "prod", deleted=1.0)
+
+    answer = await desk.ask(review(child))
+
+    assert answer["allowed"]
+    assert set(desk.model.read) == {child.key, parent.key}
+
+
+async def test_an_unconfirmed_refusal_stands_on_a_fresh_model(pack: PolicySet) -> None:
+    """A read that fails does not open the gate as long as the model is fresh."""
+    parent = thing(BALANCERS, "front", "prod")
+    child = service("checkout", owners=[owner(parent)])
+    desk = Desk(pack, parent, child, workload("checkout"), profile=enforced())
+    desk.model.away = True
+
+    assert not (await desk.ask(review(child)))["allowed"]
+
+
+@pytest.mark.parametrize(("when_dead", "allowed"), [(WhenDead.PASS, True), (WhenDead.HOLD, False)])
+async def test_a_stale_model_is_doubt(pack: PolicySet, when_dead: WhenDead, allowed: bool) -> None:
+    """Stale and no consistent read: passed with an alarm, or held, as the operator wants it."""
+    desk = Desk(pack, shop(), profile=enforced(when_dead))
+    desk.model.stale_types = (SERVICES,)
+    desk.model.away = True
+
+    answer = await desk.ask(review(service("a1")))
+
+    assert answer["allowed"] is allowed
+    assert desk.doubts("doubt_stale") == 1
+    if not allowed:
+        assert answer["status"]["code"] == 429
+
+
+async def test_a_stale_model_costs_one_live_read(pack: PolicySet) -> None:
+    """With the read the decision is as good as on a fresh model."""
+    desk = Desk(pack, shop(), profile=enforced())
+    desk.model.stale_types = (SERVICES,)
+
+    assert (await desk.ask(review(service("a1"))))["allowed"]
+    assert desk.model.read == [service("a1").key]
+    assert desk.doubts("doubt_stale") == 0
+
+
+async def test_other_lanes_do_not_wait_for_a_stale_model(pack: PolicySet) -> None:
+    """Only destructive requests read live."""
+    desk = Desk(pack, shop(), profile=enforced(WhenDead.HOLD))
+    desk.model.stale_types = (SERVICES,)
+    desk.model.away = True
+    update = review(service("a1"), Operation.UPDATE, new=service("a1"))
+
+    assert (await desk.ask(update, Lane.OTHER))["allowed"]
+    assert desk.model.read == []
+
+
+async def test_a_defect_of_ours_is_doubt_and_an_alarm(pack: PolicySet) -> None:
+    """Whatever is raised on the way, the API server gets an answer and we get a code."""
+    desk = Desk(pack, shop(), profile=enforced())
+    desk.model.stale_types = (SERVICES,)
+
+    async def broken(keys: Iterable[ObjectKey]) -> None:
+        raise ZeroDivisionError
+
+    desk.model.refresh = broken  # type: ignore[method-assign]
+
+    assert (await desk.ask(review(service("a1"))))["allowed"]
+    assert desk.doubts("doubt_defect") == 1
+    (entry,) = await desk.journal.recent(Wanted())
+    assert entry.reasons[0].code == "doubt_defect"
+
+
+async def test_a_dry_run_can_be_explained_and_leaves_no_trace(pack: PolicySet) -> None:
+    """Answered like the real thing, kept in a small ring only, charged to nobody."""
+    desk = Desk(pack, shop(), profile=enforced())
+
+    for number in range(9):
+        answer = await desk.ask(review(service(f"a{number}"), dry_run=True))
+        assert answer["allowed"]
+
+    assert desk.world.ledger.usage("lb-operator", desk.now) == ()
+    assert desk.world.overlay.gone_uids == {}
+    (entry,) = await desk.journal.find(answer["auditAnnotations"]["decision-id"])
+    assert entry.asked.dry_run
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b"nonsense", b'{"kind":"AdmissionReview"}', b"[" * 50, b"\xff\xfe"]
+)
+async def test_a_body_that_is_no_review_is_the_callers_fault(pack: PolicySet, body: bytes) -> None:
+    """Named as such, for the server to answer with 400; nothing is journaled."""
+    desk = Desk(pack, profile=enforced())
+
+    with pytest.raises(ReviewError):
+        await admit(body, Lane.DESTRUCTIVE, desk.world, desk.rim)
+
+    assert list(await desk.journal.recent(Wanted())) == []
+
+
+async def test_authorization_stops_a_collection_and_charges_nothing(pack: PolicySet) -> None:
+    """Refused before its first object dies; asking again and again spends nothing."""
+    desk = Desk(pack, shop(), profile=enforced())
+    asked = access("deletecollection", SERVICES, "prod")
+
+    for _ in range(5):
+        answer = json.loads(await authorize(asked, desk.world, desk.rim))["status"]
+        assert (answer["allowed"], answer["denied"]) == (False, True)
+        assert "selector" in answer["reason"]
+
+    assert desk.world.ledger.usage("lb-operator", desk.now) == ()
+
+
+@pytest.mark.parametrize("verb", ["get", "list", "create", "update", "delete"])
+async def test_authorization_has_no_opinion_on_the_rest(pack: PolicySet, verb: str) -> None:
+    """RBAC decides; a single delete is judged at admission, where its body is seen."""
+    desk = Desk(pack, shop(), profile=enforced())
+
+    answer = json.loads(await authorize(access(verb, SERVICES, "prod"), desk.world, desk.rim))
+
+    assert answer["status"] == {"allowed": False}
+
+
+async def test_a_quarantined_operator_is_refused_at_authorization_too(pack: PolicySet) -> None:
+    """Edits of the policy kinds are seen here only."""
+    desk = Desk(pack, shop(), profile=enforced())
+    desk.world.operators = Operators([enforced()], {f"user {OPERATOR}": "sweeps"})
+    kinds = Resource("admissionregistration.k8s.io", "validatingadmissionpolicies")
+
+    answer = json.loads(await authorize(access("delete", kinds, ""), desk.world, desk.rim))
+
+    assert answer["status"]["denied"]
+    assert "sweeps" in answer["status"]["reason"]
+
+
+async def test_a_dry_run_hears_the_impact_whoever_asks(pack: PolicySet) -> None:
+    """As warnings, worst first, where the real write by the same identity is told nothing."""
+    desk = Desk(pack, shop(), profile=Profile("somebody-else", ("somebody-else",)))
+
+    tried = await desk.ask(review(service("a0"), dry_run=True))
+    told = [one for one in tried["warnings"] if one.startswith("impact")]
+    real = await desk.ask(review(service("a0")))
+
+    assert tried["allowed"]
+    assert any("ready endpoint" in one for one in told)
+    assert told == sorted(told, key=lambda one: "severe" not in one)
+    assert "impact" not in str(real.get("warnings"))

@@ -1,0 +1,111 @@
+"""The graph is written in slices, and nobody waits long for their turn."""
+
+from __future__ import annotations
+
+import asyncio
+
+from support.observing import Told
+from suture.app.intake import Intake
+from suture.app.slices import SLICE_NS
+from suture.model.clock import Now
+from suture.model.graph import Graph
+from suture.model.names import CONFIG_MAPS, Gvk, ObjectKey
+from suture.model.objects import ClusterObject
+from suture.wire.watch import Delta, Listed, Upsert
+
+KIND = Gvk("", "v1", "ConfigMap")
+
+
+class Ticking:
+    """A clock that moves on whenever it is looked at, so that work takes time."""
+
+    def __init__(self, step_ns: int) -> None:
+        self.step_ns = step_ns
+        self.ns = 1
+
+    def __call__(self) -> Now:
+        """Return the time, a step later than before."""
+        self.ns += self.step_ns
+        return Now(self.ns, 0.0)
+
+
+def things(count: int, version: int = 1) -> list[ClusterObject]:
+    """Return as many objects of one type."""
+    return [
+        ClusterObject(ObjectKey(CONFIG_MAPS, "n", f"c{n}"), f"u{n}", KIND, str(version))
+        for n in range(count)
+    ]
+
+
+async def turns_of_others(intake: Intake, deltas: list[Delta]) -> int:
+    """Return how often another task came to its turn while changes were taken."""
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    await intake.take(CONFIG_MAPS, "9", deltas)
+    task.cancel()
+    await asyncio.wait([task])
+    return turns
+
+
+async def test_a_long_list_is_taken_in_slices() -> None:
+    """Whoever waits for the event loop waits a slice, not a list."""
+    clock = Ticking(SLICE_NS // 4)
+    intake = Intake(Graph(), clock)
+    turns = await turns_of_others(intake, [Upsert(thing) for thing in things(800)])
+    assert len(intake.graph) == 800
+    # 100 looks at the clock, each a quarter of a slice: some 20 slices.
+    assert turns >= 15
+    intake.begin_list(CONFIG_MAPS)
+    swept = await turns_of_others(intake, [Listed()])
+    assert len(intake.graph) == 0
+    assert swept >= 15
+
+
+async def test_little_work_is_not_cut() -> None:
+    """A few changes cost no turn of the loop."""
+    intake = Intake(Graph(), Ticking(1))
+    assert await turns_of_others(intake, [Upsert(thing) for thing in things(100)]) == 0
+
+
+async def test_several_kinds_share_one_slice() -> None:
+    """Eight lists at once do not take eight slices of one turn."""
+    clock = Ticking(SLICE_NS // 4)
+    intake = Intake(Graph(), clock)
+    longest = 0
+
+    async def watchdog() -> None:
+        nonlocal longest
+        while True:
+            before = clock.ns
+            await asyncio.sleep(0)
+            longest = max(longest, clock.ns - before)
+
+    task = asyncio.create_task(watchdog())
+    await asyncio.gather(
+        *(intake.take(CONFIG_MAPS, "9", [Upsert(one) for one in things(200)]) for _ in range(8))
+    )
+    task.cancel()
+    await asyncio.wait([task])
+    # Eight tasks look at the clock once each to see that the slice is spent.
+    assert longest <= SLICE_NS + 9 * clock.step_ns + SLICE_NS // 2
+
+
+async def test_what_a_list_repeats_unchanged_is_told_to_nobody() -> None:
+    """A relist of a thousand objects of which one changed is one change."""
+    told = Told()
+    intake = Intake(Graph(), Ticking(1), [told])
+    first = things(50)
+    await intake.take(CONFIG_MAPS, "9", [Upsert(thing) for thing in first])
+    told.clear()
+    again = things(50)
+    again[7] = things(50, version=2)[7]
+    intake.begin_list(CONFIG_MAPS)
+    await intake.take(CONFIG_MAPS, "9", [*(Upsert(one) for one in again), Listed()])
+    assert told.all == [("changed", again[7])]

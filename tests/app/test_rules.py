@@ -1,0 +1,341 @@
+"""Rules follow the cluster: definitions, ReferenceRules and files become readers and watches."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from support.cluster import START
+from support.fakecluster import FakeCluster, api
+from support.following import CRD, WIDGETS, World, until
+from suture.app.listing import Lister
+from suture.app.rules import REGISTRAR, Rules, rules_wants
+from suture.app.sources import Gathered, Gatherer
+from suture.app.watches import Want, Watches
+from suture.model import names
+from suture.model.edges import Edge, Need
+from suture.model.fieldpath import FieldPath
+from suture.model.graph import Graph
+from suture.model.names import CONFIG_MAPS, CRDS, PODS, SECRETS, Gvk, ObjectKey, Resource
+from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, Facts
+from suture.model.rules import (
+    REFERENCE_RULES,
+    By,
+    Child,
+    Family,
+    KindRules,
+    Reference,
+    ReferenceRule,
+    RuleFacts,
+    TypeName,
+    Waiting,
+)
+from suture.wire.trim import Trimmer
+
+WIDGET = TypeName("example.com", "Widget")
+API = api(WIDGETS, "Widget")
+
+
+def path(text: str) -> FieldPath:
+    return FieldPath.parse(text)
+
+
+def reference(
+    name: str, field: str, to: str = "Secret", *, discovered: bool = False
+) -> ReferenceRule:
+    says = Reference(path(field), TypeName("", to))
+    return ReferenceRule(name, WIDGET, says, discovered=discovered)
+
+
+def thing(resource: Resource, name: str, facts: Facts) -> ClusterObject:
+    return ClusterObject(
+        ObjectKey(resource, "", name), f"uid-{name}", Gvk("g", "v1", "K"), facts=facts
+    )
+
+
+def rule(found: ReferenceRule) -> ClusterObject:
+    return thing(REFERENCE_RULES, found.name, RuleFacts(found))
+
+
+def definition(*rules: ReferenceRule) -> ClusterObject:
+    facts = CrdFacts(WIDGETS, "Widget", namespaced=True, rules=rules)
+    return thing(CRDS, "widgets.example.com", facts)
+
+
+class Place:
+    """Rules with what they steer, put in force when `turn` is called."""
+
+    def __init__(self, *files: ReferenceRule) -> None:
+        self.graph = Graph()
+        self.graph.declare("", "Secret", SECRETS)
+        self.graph.declare("", "ConfigMap", CONFIG_MAPS)
+        self.in_force: dict[Resource, KindRules] = {}
+        self.declared = 0
+        self.watches = Watches()
+        self.due: list[Any] = []
+        self.rules = Rules(self, self.watches, self.graph, files=files, later=self.due.append)
+
+    def declare(self, rules: Any) -> None:
+        self.in_force = dict(rules)
+        self.declared += 1
+
+    def turn(self) -> None:
+        calls, self.due[:] = list(self.due), []
+        for call in calls:
+            call()
+
+    def named(self) -> list[Resource]:
+        found = self.in_force.get(WIDGETS)
+        return [] if found is None else [one.to for one in found.named]
+
+
+def test_a_definition_brings_the_rules_of_its_schema() -> None:
+    """Its instances are read whole from then on, and as metadata again when it is gone."""
+    place = Place()
+    assert place.watches.want(API) == Want()
+    place.rules.began(definition(reference("found", "spec.secretName", discovered=True)))
+    place.turn()
+    assert place.named() == [SECRETS]
+    want = place.watches.want(API)
+    assert want == Want(full=True, rules=place.in_force[WIDGETS])
+    place.rules.ended(definition())
+    place.turn()
+    assert place.in_force == {}
+    assert place.watches.want(API) == Want()
+
+
+def test_a_reference_rule_comes_changes_and_goes() -> None:
+    """What it says is in force as it is now."""
+    place = Place()
+    place.rules.began(definition())
+    place.rules.began(rule(reference("told", "spec.ref")))
+    place.turn()
+    assert place.named() == [SECRETS]
+    place.rules.changed(rule(reference("told", "spec.ref", "ConfigMap")), terminates=False)
+    place.turn()
+    assert place.named() == [CONFIG_MAPS]
+    place.rules.ended(rule(reference("told", "spec.ref")))
+    place.turn()
+    assert place.named() == []
+
+
+def test_a_rule_that_makes_no_sense_is_told_and_not_in_force() -> None:
+    """Its earlier state neither: what it said is withdrawn."""
+    place = Place()
+    place.rules.began(definition())
+    place.rules.began(rule(reference("told", "spec.ref")))
+    place.rules.changed(
+        thing(REFERENCE_RULES, "told", RuleFacts(problem="spec is odd")), terminates=False
+    )
+    place.turn()
+    assert place.named() == []
+    assert place.rules.problems == {"told": "spec is odd"}
+    place.rules.changed(rule(reference("told", "spec.ref")), terminates=False)
+    place.turn()
+    assert place.rules.problems == {}
+    assert place.named() == [SECRETS]
+
+
+def test_a_rule_waits_for_its_type() -> None:
+    """It is in force once the definition is there."""
+    place = Place()
+    place.rules.began(rule(reference("told", "spec.ref")))
+    place.turn()
+    assert place.rules.waiting == (Waiting("told", WIDGET),)
+    place.rules.began(definition())
+    place.turn()
+    assert not place.rules.waiting
+    assert place.named() == [SECRETS]
+
+
+def test_what_changes_in_one_turn_is_put_in_force_once() -> None:
+    """And what says nothing new not at all: every heartbeat of a definition is a change."""
+    place = Place()
+    for at in range(10):
+        place.rules.began(rule(reference(f"told-{at}", f"spec.ref{at}")))
+    place.turn()
+    assert place.declared == 1
+    place.rules.changed(rule(reference("told-3", "spec.ref3")), terminates=False)
+    assert place.due == []
+
+
+def test_rules_of_files_are_in_force_at_once() -> None:
+    """As far as the types are known; the rest waits."""
+    parent = ReferenceRule(
+        "family",
+        TypeName.of(WIDGETS),
+        Family((Child(TypeName.of(PODS), By.LABEL, label="widget"),)),
+    )
+    place = Place(parent, reference("told", "spec.ref"))
+    assert set(place.in_force) == {PODS}
+    assert place.rules.waiting == (Waiting("told", WIDGET),)
+
+
+def test_rules_of_a_loaded_graph_are_heeded() -> None:
+    """A graph of a file has its definitions and rules in it."""
+    place = Place()
+    for one in (definition(), rule(reference("told", "spec.ref"))):
+        place.graph.put(one)
+    place.rules.load(place.graph)
+    assert place.named() == [SECRETS]
+
+
+def test_secrets_are_never_asked_for_whole() -> None:
+    """Whatever a rule reads of them is metadata; nor are kinds of which nothing else is read."""
+    place = Place()
+    label = ReferenceRule(
+        "family",
+        TypeName.of(WIDGETS),
+        Family((Child(TypeName.of(SECRETS), By.LABEL, label="widget"),)),
+    )
+    place.rules.began(rule(label))
+    place.turn()
+    wants = rules_wants(place.in_force)
+    assert wants == {SECRETS: Want(rules=place.in_force[SECRETS])}
+    place.watches.withdraw(REGISTRAR)
+
+
+# ---------------------------------------------------------------- with a mirror
+
+SCHEMA = {
+    "openAPIV3Schema": {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "properties": {
+                    "secretName": {"type": "string"},
+                    "size": {"type": "integer"},
+                    "other": {"type": "string"},
+                },
+            }
+        },
+    }
+}
+SUBRESOURCES = {"scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}}
+
+
+def widgets_definition() -> dict[str, Any]:
+    version = {"name": "v1", "served": True, "schema": SCHEMA, "subresources": SUBRESOURCES}
+    return {**CRD, "spec": {**CRD["spec"], "versions": [version]}}
+
+
+def rule_body(to: str) -> dict[str, Any]:
+    source = {"group": "example.com", "kind": "Widget"}
+    return {"spec": {"from": source, "field": "spec.other", "to": {"kind": to}}}
+
+
+def need(resource: Resource, name: str, *, optional: bool = False) -> Need:
+    return Need(Edge.RULE, ObjectKey(resource, "shop", name), "", optional)
+
+
+async def test_the_model_reads_custom_resources_by_their_rules() -> None:
+    """Those of the schema as soon as it is there, those of a ReferenceRule when that comes."""
+    world = World()
+    trimmer = world.mirror._trimmer
+    assert isinstance(trimmer, Trimmer)
+    rules = Rules(trimmer, world.mirror.watches, world.graph)
+    world.mirror._intake.observers.append(rules)
+    cluster = world.cluster
+    own = api(REFERENCE_RULES, "ReferenceRule", namespaced=False, version="v1alpha1")
+    cluster.apis |= {one.path(): one for one in (API, own)}
+    cluster.write(CRDS, "widgets.example.com", **widgets_definition())
+    spec = {"secretName": "s", "size": 3, "other": "o"}
+    cluster.write(WIDGETS, "w", "shop", spec=spec)
+
+    def known() -> tuple[list[Need], Facts | None]:
+        found = world.at(WIDGETS, "w", "shop")
+        return ([], None) if found is None else (list(found.needs), found.facts)
+
+    async with world.running():
+        by_schema = need(SECRETS, "s", optional=True)
+        await until(lambda: known() == ([by_schema], CustomFacts(wanted=3)))
+        cluster.write(REFERENCE_RULES, "other", **rule_body("ConfigMap"))
+        await until(lambda: known()[0] == [need(names.CONFIG_MAPS, "o"), by_schema])
+        cluster.write(REFERENCE_RULES, "other", **rule_body("Service"))
+        await until(lambda: known()[0] == [need(names.SERVICES, "o"), by_schema])
+        cluster.delete(REFERENCE_RULES, "other")
+        await until(lambda: known()[0] == [by_schema])
+        cluster.delete(CRDS, "widgets.example.com")
+        await until(lambda: rules.waiting == ())
+
+
+# ---------------------------------------------------------------- of files, and of one listing
+
+
+def whole(kind: str, name: str, version: str = "v1", **body: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **body}
+
+
+def instances() -> list[dict[str, Any]]:
+    """Return an instance before its definition, and a rule after both."""
+    spec = {"secretName": "s", "size": 3, "other": "o"}
+    own = "policies.suture.dev/v1alpha1"
+    return [
+        whole("Widget", "w", "example.com/v1", spec=spec),
+        whole("CustomResourceDefinition", "d", "apiextensions.k8s.io/v1", **widgets_definition()),
+        whole("ReferenceRule", "other", own, **rule_body("ConfigMap")),
+    ]
+
+
+def gathered(items: list[dict[str, Any]]) -> Gathered:
+    gatherer = Gatherer("here", START)
+    for item in items:
+        gatherer.add(json.dumps(item).encode(), "a file")
+    return gatherer.finish()
+
+
+def read(graph: Graph) -> tuple[list[Need], Facts | None]:
+    row = graph.row(ObjectKey(WIDGETS, "shop", "w"))
+    assert row is not None
+    return list(graph.at(row).needs), graph.at(row).facts
+
+
+BY_BOTH = ([need(CONFIG_MAPS, "o"), need(SECRETS, "s", optional=True)], CustomFacts(wanted=3))
+
+
+def test_rules_are_heeded_in_files() -> None:
+    """Whatever the order of definition, rule and instance."""
+    for order in itertools.permutations(instances()):
+        found = gathered([*order, whole("ConfigMap", "o"), whole("Secret", "s")])
+        assert read(found.graph) == BY_BOTH
+        assert found.notes == ()
+
+
+def test_rules_of_files_that_cannot_be_heeded_are_noted() -> None:
+    """About a kind that was read before, and about one that is not there."""
+    family = {"children": [{"kind": "Pod", "by": "label", "label": "x"}]}
+    source = {"from": {"group": "example.com", "kind": "Widget"}}
+    own = "policies.suture.dev/v1alpha1"
+    late = whole("ReferenceRule", "family", own, spec={**source, **family})
+    found = gathered([whole("Pod", "p"), *instances()[:2], late])
+    assert [note for note in found.notes if "rules about pods" in note]
+    found = gathered([whole("Pod", "p"), late])
+    assert [note for note in found.notes if "rule family" in note]
+
+
+async def test_rules_are_heeded_when_a_cluster_is_listed_once() -> None:
+    """Definitions and rules are listed first."""
+    cluster = FakeCluster()
+    own = api(REFERENCE_RULES, "ReferenceRule", namespaced=False, version="v1alpha1")
+    cluster.apis |= {one.path(): one for one in (API, own)}
+    widget, definition_, rule_ = instances()
+    cluster.write(WIDGETS, "w", "shop", spec=widget["spec"])
+    cluster.write(CRDS, "d", spec=definition_["spec"], status=definition_["status"])
+    cluster.write(REFERENCE_RULES, "other", spec=rule_["spec"])
+    found = await Lister(cluster, lambda: START).run()
+    assert read(found.graph) == BY_BOTH
+    assert found.whole
+
+
+def test_schemas_of_kinds_with_a_projection_tell_nothing() -> None:
+    """Who wrote the projection knew more."""
+    place = Place()
+    says = Reference(path("spec.secretName"), TypeName("", "Secret"))
+    found = ReferenceRule("found", TypeName.of(names.HTTP_ROUTES), says, discovered=True)
+    facts = CrdFacts(names.HTTP_ROUTES, "HTTPRoute", namespaced=True, rules=(found,))
+    place.rules.began(thing(CRDS, "httproutes", facts))
+    place.turn()
+    assert place.in_force == {}

@@ -1,0 +1,123 @@
+"""What the differential found missing about sizes and templates: what goes with what they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from support.cluster import operator, owner, thing, view_of, workload
+from support.writes import Body, body, changed, trimmed, write
+from suture.impact.effects import PodsRestarted
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS
+from suture.model.objects import WorkloadFacts
+
+
+def deployment(image: str, **spec: Any) -> Body:
+    pods = {"containers": [{"name": "main", "image": image}]}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pods}
+    selector = {"matchLabels": {"app": "web"}}
+    whole = {"replicas": 2, "selector": selector, "template": template, **spec}
+    return body("Deployment", "web", apiVersion="apps/v1", spec=whole)
+
+
+def world(old: Body, *, ready: int = 2, of_old: int = 2) -> GraphView:
+    """Return a Deployment with its ReplicaSet of today and older ones, the oldest called old-0."""
+    root = trimmed(DEPLOYMENTS, old)
+    _, today, *pods = workload("web", replicas=2, ready=ready)
+    today = replace(today, owners=(owner(root),), created=100.0)
+    before = [
+        replace(
+            thing(
+                REPLICA_SETS,
+                f"old-{number}",
+                "prod",
+                owners=[owner(root)],
+                facts=WorkloadFacts(replicas=0),
+            ),
+            created=float(number + 1),
+        )
+        for number in range(of_old)
+    ]
+    return view_of(root, today, pods, before)
+
+
+@pytest.mark.parametrize(
+    ("limit", "ready", "paused", "gone"),
+    [
+        pytest.param(None, 2, False, [], id="ten-by-default"),
+        pytest.param(2, 2, False, ["old-0"], id="the-oldest"),
+        pytest.param(0, 2, False, ["old-0", "old-1", "web-1"], id="todays-too"),
+        pytest.param(0, 1, False, [], id="a-rollout-that-may-not-end"),
+        pytest.param(0, 2, True, [], id="paused"),
+    ],
+)
+def test_replica_sets_beyond_the_history_go_with_a_new_template(
+    limit: int | None, ready: int, *, paused: bool, gone: list[str]
+) -> None:
+    """Seed 2, case 126: a Deployment with a short history lost its old ReplicaSet to a rollout."""
+    spec: Body = {} if limit is None else {"revisionHistoryLimit": limit}
+    old = deployment("web:1", paused=paused, **spec)
+    new = changed(old, spec=deployment("web:2", paused=paused, **spec)["spec"])
+    view = world(old, ready=ready)
+
+    change = project(write(DEPLOYMENTS, old, new), view)
+
+    assert [view.key(row).name for row in change.cascaded] == gone
+
+
+def test_another_size_leaves_the_history_alone() -> None:
+    """Only what rolls out is cleaned up after."""
+    old = deployment("web:1", revisionHistoryLimit=0)
+    new = changed(old, spec={**old["spec"], "replicas": 5})
+
+    assert project(write(DEPLOYMENTS, old, new), world(old)).cascaded == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "size", "gone"),
+    [
+        pytest.param({"whenScaled": "Delete"}, 1, ["data-db-1", "data-db-2"], id="deleted"),
+        pytest.param({"whenScaled": "Delete"}, 4, [], id="grown"),
+        pytest.param({"whenDeleted": "Delete", "whenScaled": "Retain"}, 1, [], id="retained"),
+        pytest.param(None, 1, [], id="retained-by-default"),
+    ],
+)
+def test_claims_go_with_the_pods_that_a_stateful_set_lets_go(
+    policy: Body | None, size: int, gone: list[str]
+) -> None:
+    """Seed 3, case 150: a StatefulSet that deletes claims when scaled was scaled from 3 to 2.
+
+    A claim beyond the size that it has had is left from before, and stays.
+    """
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "db"}}, "serviceName": "db"}
+    if policy is not None:
+        spec["persistentVolumeClaimRetentionPolicy"] = policy
+    old = body("StatefulSet", "db", apiVersion="apps/v1", spec=spec)
+    claims = [thing(CLAIMS, f"data-db-{number}", "prod") for number in range(5)]
+    view = view_of(trimmed(STATEFUL_SETS, old), claims, thing(CLAIMS, "data-other-1", "prod"))
+    new = changed(old, spec={**spec, "replicas": size})
+    scaled = replace(write(STATEFUL_SETS, old, old, subresource="scale"), scale_to=size)
+
+    for request in (write(STATEFUL_SETS, old, new), scaled):
+        found = project(request, view).cascaded
+        assert sorted(view.key(row).name for row in found) == gone
+
+
+def test_pods_that_a_deployment_merely_owns_are_not_replaced() -> None:
+    """Seed 3, case 555: two bare pods named a Deployment as their owner, and stayed."""
+    old = deployment("web:1")
+    new = changed(old, spec=deployment("web:2")["spec"])
+    root = trimmed(DEPLOYMENTS, old)
+    _, today, *pods = workload("web", replicas=2)
+    bare = thing(PODS, "bare", "prod", owners=[owner(root, controller=False)])
+    view = view_of(root, replace(today, owners=(owner(root),)), pods, bare)
+    request = write(DEPLOYMENTS, old, new)
+
+    impact = estimate(request, project(request, view), view, operator(), {"pods_restarted"})
+
+    assert [one.count for one in impact.effects if isinstance(one, PodsRestarted)] == [2]

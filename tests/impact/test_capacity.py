@@ -1,0 +1,257 @@
+"""What nodes take along: pods that fit elsewhere or nowhere, nodes that close one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, graph_of, owner, thing, workload
+from suture.impact.effects import CapacityLost
+from suture.impact.fit import Asked, Open, running, unplaced
+from suture.model.edges import Selection
+from suture.model.fieldpath import FieldPath
+from suture.model.graph import Graph, GraphView
+from suture.model.history import History
+from suture.model.names import CRDS, DAEMON_SETS, NODES, PODS, ObjectKey, Resource
+from suture.model.objects import (
+    ClusterObject,
+    CrdFacts,
+    CustomFacts,
+    NodeFacts,
+    PodFacts,
+    WorkloadFacts,
+)
+from suture.model.placement import NO_EXECUTE, Placement, Taint, Toleration
+from suture.model.request import Request
+from suture.model.rules import ReferenceRule, Selects, TypeName
+from suture.model.selectors import Selector
+
+PEERS = Resource("net.example.com", "peers")
+ROOMY = NodeFacts(ready=True, cpu_m=4000, memory_mi=8192, pods=110)
+
+
+def node(name: str, facts: NodeFacts = ROOMY, **labels: str) -> ClusterObject:
+    return thing(NODES, name, labels=labels, facts=facts)
+
+
+def with_room(things: Iterable[ClusterObject], placement: Placement) -> list[ClusterObject]:
+    """Let the controllers among some objects ask for room."""
+    return [
+        msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, placement=placement))
+        if isinstance(one.facts, WorkloadFacts)
+        else one
+        for one in things
+    ]
+
+
+def on(node: str, things: Iterable[ClusterObject]) -> list[ClusterObject]:
+    return [
+        msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, node=node))
+        if isinstance(one.facts, PodFacts)
+        else one
+        for one in things
+    ]
+
+
+def lost(request: Request, graph: Graph, history: History | None = None) -> list[CapacityLost]:
+    return effects(impact_of(request, GraphView(graph, history)), CapacityLost)
+
+
+def rewritten(before: ClusterObject, **facts: object) -> Request:
+    assert before.facts is not None
+    changed = msgspec.structs.replace(before.facts, **facts)
+    return update(before, msgspec.structs.replace(before, facts=changed))
+
+
+def relabelled(before: ClusterObject, labels: Mapping[str, str]) -> Request:
+    return update(before, msgspec.structs.replace(before, labels=labels))
+
+
+def test_pods_of_a_node_that_goes_fit_elsewhere() -> None:
+    """A Ready node goes; its pods fit on the two others, DaemonSets' pods are nobody's worry."""
+    nodes = [node("node-1"), node("node-2"), node("node-3")]
+    daemons = thing(DAEMON_SETS, "agent", "prod", facts=WorkloadFacts())
+    agent = thing(
+        PODS, "agent-1", "prod", owners=[owner(daemons)], facts=PodFacts(ready=True, node="node-1")
+    )
+    web = with_room(workload("web", replicas=4), Placement(1000, 1024))
+
+    (found,) = lost(delete(nodes[0]), graph_of(nodes, daemons, agent, web))
+
+    assert (found.how, found.nodes, found.healthy, found.planned) == ("deleted", 1, 1, 0)
+    assert (found.open_before, found.open_after, found.leaving) == (3, 2, 0)
+    assert (found.pods, found.unplaced) == (4, 0)
+
+
+def test_pods_that_fit_nowhere_are_told() -> None:
+    """The other node has room for one of two, once what runs there is taken off."""
+    nodes = [node("node-1"), node("node-2", NodeFacts(ready=True, cpu_m=3000, memory_mi=4096))]
+    web = with_room(workload("web", replicas=2), Placement(1000, 1024))
+    other = with_room(on("node-2", workload("other", replicas=2)), Placement(1000, 1024))
+
+    (found,) = lost(delete(nodes[0]), graph_of(nodes, web, other))
+
+    assert (found.pods, found.unplaced) == (2, 1)
+
+
+def test_selectors_and_taints_keep_pods_away() -> None:
+    """Only a node with the labels that are asked for will do, and only one whose taint is borne."""
+    disk = Placement(terms=(Selector.of({"disk": "ssd"}),))
+    borne = Placement(terms=disk.terms, tolerations=(Toleration("gpu", "yes"),))
+    tainted = node("node-2", msgspec.structs.replace(ROOMY, taints=(Taint("gpu", "yes"),)))
+    tainted = msgspec.structs.replace(tainted, labels={"disk": "ssd"})
+    nodes = [node("node-1", disk="ssd"), tainted, node("node-3")]
+
+    for placement, unplaced_pods in ((disk, 1), (borne, 0)):
+        web = with_room(workload("web"), placement)
+        (found,) = lost(delete(nodes[0]), graph_of(nodes, web))
+        assert found.unplaced == unplaced_pods
+
+
+def test_a_drained_node_is_planned_and_a_dead_one_is_not_healthy() -> None:
+    """A cordoned node was marked before, one that is not Ready is no loss of a healthy one."""
+    drained = node("node-1", msgspec.structs.replace(ROOMY, unschedulable=True))
+    dead = node("node-2", msgspec.structs.replace(ROOMY, ready=False))
+    marked = node("node-3", msgspec.structs.replace(ROOMY, taints=(Taint("going"),)))
+    graph = graph_of(drained, dead, marked, node("node-4"))
+
+    told = {
+        one.key.name: (found.healthy, found.planned, found.open_before, found.open_after)
+        for one in (drained, dead, marked)
+        for found in lost(delete(one), graph)
+    }
+
+    assert told["node-1"] == (1, 1, 2, 2)
+    assert told["node-2"] == (0, 0, 2, 2)
+    assert told["node-3"] == (1, 1, 2, 1)
+
+
+def test_a_dedicated_node_is_not_planned() -> None:
+    """Its pods tolerate its taint: it is there to stay."""
+    dedicated = node("node-1", msgspec.structs.replace(ROOMY, taints=(Taint("gpu", "yes"),)))
+    web = with_room(workload("web"), Placement(tolerations=(Toleration("gpu", "yes"),)))
+
+    (found,) = lost(delete(dedicated), graph_of(dedicated, web))
+
+    assert found.planned == 0
+
+
+def test_nodes_closed_one_after_another_are_leaving() -> None:
+    """What others closed lately is no longer open, whether or not it was seen to be."""
+    nodes = [node(f"node-{number}") for number in range(5)]
+    graph, history = graph_of(nodes), History()
+    for name in ("node-1", "node-2", "node-9"):
+        history.writes.note_closed(name, START)
+
+    (found,) = lost(rewritten(nodes[0], unschedulable=True), graph, history)
+
+    assert (found.how, found.leaving) == ("cordoned", 3)
+    assert (found.open_before, found.open_after) == (3, 2)
+
+
+def test_a_cordon_moves_no_pod() -> None:
+    """Its pods stay until somebody evicts them."""
+    one = node("node-1")
+    (found,) = lost(rewritten(one, unschedulable=True), graph_of(one, workload("web")))
+    assert (found.pods, found.unplaced) == (0, 0)
+
+
+def test_a_taint_drives_away_who_does_not_tolerate_it() -> None:
+    """NoExecute moves pods at once, NoSchedule none."""
+    one = node("node-1")
+    graph = graph_of(one, node("node-2"), workload("web", replicas=3))
+
+    (driven,) = lost(rewritten(one, taints=(Taint("out", effect=NO_EXECUTE),)), graph)
+    (kept,) = lost(rewritten(one, taints=(Taint("out"),)), graph)
+
+    assert (driven.how, driven.pods, driven.unplaced) == ("tainted", 3, 0)
+    assert (kept.how, kept.pods) == ("tainted", 0)
+
+
+def test_what_opens_a_node_loses_nothing() -> None:
+    """Uncordoned, a taint taken off, a label added: no effect."""
+    closed = node(
+        "node-1", msgspec.structs.replace(ROOMY, unschedulable=True, taints=(Taint("out"),))
+    )
+    graph = graph_of(closed)
+    assert lost(rewritten(closed, unschedulable=False, taints=()), graph) == []
+    assert lost(relabelled(closed, {"new": "label"}), graph) == []
+
+
+def test_labels_that_pods_ask_for() -> None:
+    """Removing one that a running pod's template reads tells how many could not come back."""
+    asked = Placement(terms=(Selector.of({"feature": "on"}),))
+    web = with_room(workload("web", replicas=2), asked)
+    one = node("node-1", feature="on", zone="a")
+    graph = graph_of(one, node("node-2"), web)
+
+    (found,) = lost(relabelled(one, {"zone": "a"}), graph)
+
+    assert (found.how, found.pods, found.unplaced) == ("relabelled", 2, 2)
+    assert (found.open_before, found.open_after) == (2, 2)
+    assert lost(relabelled(one, {"feature": "on"}), graph) == []
+
+
+def test_labels_that_daemons_and_custom_resources_select() -> None:
+    """A DaemonSet that leaves the node, and a custom resource that then selects no node."""
+    asked = Placement(terms=(Selector.of({"role": "edge"}),))
+    daemons = thing(DAEMON_SETS, "agent", "prod", facts=WorkloadFacts(placement=asked))
+    selects = Selects(FieldPath.parse("spec.nodeSelector"), TypeName("", "Node"))
+    rule = ReferenceRule("peers", TypeName("net.example.com", "Peer"), selects)
+    definition = thing(CRDS, "peers", facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
+    peer = thing(PEERS, "tor", "", facts=CustomFacts(None, (Selection(NODES, "", asked.terms[0]),)))
+    one = node("node-1", role="edge")
+
+    alone = graph_of(one, node("node-2"), daemons, definition, peer)
+    beside = graph_of(one, node("node-2", role="edge"), daemons, definition, peer)
+
+    (found,) = lost(relabelled(one, {}), alone)
+    assert (found.pods, found.selecting, found.emptied) == (0, 2, 2)
+    (found,) = lost(relabelled(one, {}), beside)
+    assert (found.selecting, found.emptied) == (2, 0)
+
+
+NEEDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4)
+
+
+@given(asked=NEEDS, rooms=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=3))
+def test_never_more_is_left_than_no_placing_could_avoid(
+    asked: list[tuple[int, int]], rooms: list[tuple[int, int]]
+) -> None:
+    """Largest first is no worse than half of the best, and never better than it."""
+    gone = node("gone")
+    things: list[ClusterObject] = [gone]
+    for number, (cpu, memory) in enumerate(asked):
+        pods = on("gone", workload(f"w{number}"))
+        things += with_room(pods, Placement(cpu, memory))
+    for number, (cpu, memory) in enumerate(rooms):
+        things.append(node(f"n{number}", NodeFacts(ready=True, cpu_m=cpu, memory_mi=memory)))
+    view = GraphView(graph_of(things))
+    row = view.find(ObjectKey(NODES, "", "gone"))
+    assert row is not None
+
+    others = Open(view, frozenset({row}))
+    found = unplaced(view, Asked(view), running(view, row), others)
+
+    best = _fewest_left(asked, rooms)
+    assert best <= found
+    assert (len(asked) - found) * 2 >= len(asked) - best
+
+
+def _fewest_left(asked: list[tuple[int, int]], rooms: list[tuple[int, int]]) -> int:
+    """Try every way to place pods, or to leave them."""
+    best = len(asked)
+    for way in product(range(-1, len(rooms)), repeat=len(asked)):
+        fits = all(
+            sum(asked[pod][part] for pod, to in enumerate(way) if to == at) <= room[part]
+            for at, room in enumerate(rooms)
+            for part in (0, 1)
+        )
+        if fits:
+            best = min(best, way.count(-1))
+    return best

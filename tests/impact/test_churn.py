@@ -1,0 +1,349 @@
+"""Repetition told from work: loops of deletes, values there and back, pods evicted as they come."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+import pytest
+
+from support.asking import effects, update
+from support.cluster import START, delete, graph_of, operator, owner, thing, workload
+from suture.adapters.files import load_policies
+from suture.impact.change import Change
+from suture.impact.effects import Churn, Growth, Impact
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.impact.recent import pattern_of, remember
+from suture.judge import World, judge
+from suture.model.actor import Actor
+from suture.model.graph import Graph, GraphView
+from suture.model.history import History
+from suture.model.names import (
+    CONFIG_MAPS,
+    JOBS,
+    NODES,
+    PODS,
+    REPLICA_SETS,
+    SECRETS,
+    SERVICES,
+    STATEFUL_SETS,
+    Gvr,
+    Operation,
+    Resource,
+)
+from suture.model.objects import ClusterObject, NodeFacts, PodFacts, WorkloadFacts
+from suture.model.request import Request
+
+OTHER = operator("system:serviceaccount:ops:other")
+GADGETS = Resource("example.com", "gadgets")
+
+
+class Lately:
+    """A cluster in which requests follow each other; all of them are let through."""
+
+    def __init__(self, *things: ClusterObject) -> None:
+        self.graph = graph_of(things)
+        self.history = History()
+        self.now = START
+
+    def ask(self, request: Request, by: Actor | None = None, after_s: float = 5) -> Impact:
+        self.now = self.now.plus_s(after_s)
+        actor = by or operator()
+        request = msgspec.structs.replace(request, user=actor.user)
+        view = GraphView(self.graph, self.history)
+        change = project(request, view)
+        impact = estimate(request, change, view, actor, now=self.now)
+        remember(request, change, view, self.now)
+        return impact
+
+    def churns(
+        self, request: Request, by: Actor | None = None, after_s: float = 5
+    ) -> list[tuple[str, int, int, int]]:
+        found = effects(self.ask(request, by, after_s), Churn)
+        return [(one.what, one.times, one.window_s, one.actors) for one in found]
+
+    def put(self, thing: ClusterObject) -> None:
+        self.graph.put(thing)
+
+
+def life(of: ClusterObject, number: int) -> ClusterObject:
+    return msgspec.structs.replace(of, uid=f"{of.uid}#{number}")
+
+
+DB = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(3))
+
+
+def test_an_object_deleted_again_and_again() -> None:
+    """Each life counts once; the third delete within ten minutes says three."""
+    lately = Lately(DB)
+    told = []
+    for number in range(3):
+        one = life(DB, number)
+        lately.put(one)
+        told.append(lately.churns(delete(one)))
+        lately.ask(delete(one))  # reviewed twice
+        lately.graph.remove(one.key)
+
+    assert told == [[], [("deleted", 2, 600, 1)], [("deleted", 3, 600, 1)]]
+
+
+def test_what_is_made_again_as_often() -> None:
+    """A create of what was deleted twice says so; of what was deleted once, or long ago, nothing."""
+    lately = Lately()
+    told = []
+    for number in range(2):
+        one = life(DB, number)
+        lately.put(one)
+        lately.ask(delete(one))
+        lately.graph.remove(one.key)
+        told.append(lately.churns(update(None, DB)))
+    assert told == [[], [("recreated", 2, 600, 1)]]
+    assert lately.churns(update(None, DB), after_s=700) == [("recreated", 2, 3600, 1)]
+    assert lately.churns(update(None, DB), after_s=4000) == []
+
+
+def test_finished_objects_come_and_go() -> None:
+    """A finished Job of the same name that is deleted each minute is no loop."""
+    done = thing(JOBS, "nightly", "prod", facts=WorkloadFacts(1, finished=True))
+    lately = Lately()
+    for number in range(4):
+        lately.put(life(done, number))
+        assert lately.churns(delete(life(done, number))) == []
+
+
+def content(value: str) -> bytes:
+    return msgspec.json.encode(
+        {
+            "apiVersion": "example.com/v1",
+            "kind": "Gadget",
+            "metadata": {"name": "g", "namespace": "prod", "resourceVersion": value},
+            "spec": {"value": value},
+        }
+    )
+
+
+def rewritten(old: str, new: str, resource: Resource = GADGETS) -> Request:
+    one = thing(resource, "g", "prod", facts=None)
+    return update(one, one, bodies=(content(old), content(new)))
+
+
+def test_a_value_there_and_back() -> None:
+    """Two controllers that undo each other are told from the second return on, both of them."""
+    lately = Lately(thing(GADGETS, "g", "prod"))
+    told = [
+        lately.churns(rewritten(old, new), by)
+        for old, new, by in (
+            ("a", "b", None), ("b", "a", OTHER), ("a", "b", None), ("b", "a", OTHER)
+        )
+    ]  # fmt: skip
+    assert told == [[], [], [("flipped", 2, 600, 2)], [("flipped", 3, 600, 2)]]
+
+
+def test_ever_new_values_are_work() -> None:
+    """A controller that writes something new each time does not flip."""
+    lately = Lately(thing(GADGETS, "g", "prod"))
+    values = [str(number) for number in range(12)]
+    assert all(lately.churns(rewritten(old, new)) == [] for old, new in itertools.pairwise(values))
+
+
+def test_a_secret_is_not_digested() -> None:
+    """What a Secret holds is kept nowhere, not even as a number; its keys are."""
+    lately = Lately(thing(SECRETS, "g", "prod"))
+    for old, new in (("a", "b"), ("b", "a"), ("a", "b"), ("b", "a")):
+        assert lately.churns(rewritten(old, new, SECRETS)) == []
+
+
+def status(old: object, new: object) -> Request:
+    def body(value: object) -> bytes:
+        return msgspec.json.encode({"metadata": {"name": "g"}, "status": value})
+
+    one = thing(GADGETS, "g", "prod")
+    return update(one, one, subresource="status", bodies=(body(old), body(new)))
+
+
+def test_a_status_that_flips_without_end() -> None:
+    """The same two statuses in turn, by one actor, are a loop once they are compared."""
+    lately = Lately(thing(GADGETS, "g", "prod"))
+    turns = [lately.churns(status(at % 2, (at + 1) % 2)) for at in range(10)]
+    assert turns[:5] == [[]] * 5
+    assert turns[9] == [("flipped", 5, 600, 1)]
+
+
+def test_a_status_that_tells_the_time_is_work() -> None:
+    """Heartbeats and counters never come back to what they were."""
+    lately = Lately(thing(GADGETS, "g", "prod"))
+    assert all(lately.churns(status({"at": at}, {"at": at + 1})) == [] for at in range(40))
+
+
+def test_a_size_there_and_back() -> None:
+    """Scaled four times, back twice; small steps in one direction never come back."""
+    lately = Lately(DB)
+
+    def scaled(before: int, after: int) -> Request:
+        facts = WorkloadFacts(before), WorkloadFacts(after)
+        old, new = (msgspec.structs.replace(DB, facts=one) for one in facts)
+        lately.put(old)
+        return update(old, new)
+
+    assert lately.churns(scaled(3, 0)) == []
+    assert lately.churns(scaled(0, 3)) == [("scaled", 2, 600, 1)]
+    assert ("flipped", 2, 600, 1) in lately.churns(scaled(3, 0))
+    wish = lately.history.writes.wish(DB.uid)
+    assert wish is not None
+    assert (wish.before, wish.after) == (3, 0)
+
+    lately.history = History()
+    steps = [lately.churns(scaled(size, size - 1)) for size in range(12, 4, -1)]
+    assert not any(one[0] == "flipped" for step in steps for one in step)
+
+
+def eviction(pod: ClusterObject) -> Request:
+    gvr = Gvr("", "v1", "pods")
+    return Request(
+        uid="r", operation=Operation.CREATE, gvr=gvr, gvk=pod.gvk, subresource="eviction",
+        namespace=pod.key.namespace, name=pod.key.name, user=operator().user,
+    )  # fmt: skip
+
+
+def test_the_pods_of_an_owner_evicted_round_after_round() -> None:
+    """Once each is a drain or a restart; twice each is told, whatever the pods are called."""
+    things = workload("web", replicas=3)
+    replica_set = things[1]
+    lately = Lately(*things[:2])
+    told = []
+    for number in range(6):
+        pod = thing(
+            PODS, f"web-{number}", "prod", labels={"app": "web"}, owners=[owner(replica_set)],
+            facts=PodFacts(ready=True),
+        )  # fmt: skip
+        lately.put(pod)
+        told.append(lately.churns(eviction(pod)))
+        lately.graph.remove(pod.key)
+
+    assert told[:5] == [[]] * 5
+    assert told[5] == [("evicted", 2, 600, 1)]
+
+
+def grown(lately: Lately, request: Request, by: Actor | None = None) -> list[Growth]:
+    return effects(lately.ask(request, by, 0.01), Growth)
+
+
+def test_an_owner_with_ever_more_children() -> None:
+    """More than it declares, and more than is usual: told with what it wants."""
+    job = thing(JOBS, "batch", "prod", facts=WorkloadFacts(20))
+    pods = [
+        thing(PODS, f"p{at}", "prod", owners=[owner(job)], facts=PodFacts(finished=True))
+        for at in range(60)
+    ]
+    lately = Lately(job, *pods)
+
+    (found,) = grown(lately, update(None, thing(PODS, "new", "prod", owners=[owner(job)])))
+
+    assert (found.per, found.before, found.after, found.wanted) == ("owner", 60, 61, 20)
+    assert (found.resource, found.holder.name, found.recovery) == ("pods", "batch", False)
+
+
+def test_a_large_replica_set_is_filled_without_a_word() -> None:
+    """As long as it has fewer than it declares."""
+    big = thing(REPLICA_SETS, "big", "prod", facts=WorkloadFacts(500))
+    pods = [thing(PODS, f"p{at}", "prod", owners=[owner(big)]) for at in range(60)]
+    lately = Lately(big, *pods)
+    assert grown(lately, update(None, thing(PODS, "new", "prod", owners=[owner(big)]))) == []
+
+
+def made(number: int, resource: Resource = SERVICES) -> ClusterObject:
+    return thing(resource, f"s{number}", "prod")
+
+
+def test_one_actor_that_makes_hundreds_in_a_minute() -> None:
+    """Told by actor and by namespace once it is fast, and not for the first ones."""
+    lately = Lately()
+    told = []
+    for number in range(120):
+        lately.put(made(number))
+        told.append(grown(lately, update(None, made(number + 1000))))
+    assert told[:50] == [[]] * 50
+    by_actor, by_namespace = told[-1]
+    assert (by_actor.per, by_actor.lately, by_actor.recovery) == ("actor", 119, False)
+    assert by_actor.holder.name == operator().user.username
+    assert (by_namespace.per, by_namespace.before) == ("namespace", 120)
+    assert grown(lately, update(None, made(1, CONFIG_MAPS))) == []
+    assert grown(lately, update(None, made(5000)), OTHER) == []
+
+
+def test_a_restore_is_recovery() -> None:
+    """What another actor took away within the hour may be made again, as fast as can be."""
+    lately = Lately(*(made(number) for number in range(60)))
+    for number in range(60):
+        lately.ask(delete(made(number)), OTHER, 0.01)
+        lately.graph.remove(made(number).key)
+    told = [grown(lately, update(None, made(number))) for number in range(60)]
+    assert {one.recovery for some in told for one in some} == {True}
+
+    own = Lately(*(made(number) for number in range(60)))
+    for number in range(60):
+        own.ask(delete(made(number)), None, 0.01)
+        own.graph.remove(made(number).key)
+    told = [grown(own, update(None, made(number))) for number in range(60)]
+    assert {one.recovery for some in told for one in some} == {False}
+
+
+def test_what_went_with_another_actors_delete_is_recovered_too() -> None:
+    """What was taken along was seen to go by that actor's request."""
+    lately = Lately()
+    lately.history.note_remover(made(1).uid, OTHER.user.username)
+    lately.history.note_removed(made(1).uid, made(1).key, START)
+    lately.history.writes.count(f"created/{SERVICES}/{operator().user.username}", lately.now, 60)
+    (found,) = grown(lately, update(None, made(1)))
+    assert found.recovery
+
+
+def test_nodes_that_close_are_remembered() -> None:
+    """Cordoned, tainted, deleted; forgotten when they are opened again."""
+    ready, shut = NodeFacts(ready=True), NodeFacts(unschedulable=True, ready=True)
+    nodes = [thing(NODES, f"n{at}", facts=ready) for at in range(3)]
+    lately = Lately(*nodes)
+    cordoned = [msgspec.structs.replace(one, facts=shut) for one in nodes]
+
+    lately.ask(update(nodes[0], cordoned[0]))
+    lately.ask(update(nodes[1], cordoned[1]))
+    lately.ask(delete(nodes[2]))
+    assert set(lately.history.writes.closed(lately.now)) == {"n0", "n1", "n2"}
+
+    lately.ask(update(cordoned[0], nodes[0]))
+    assert set(lately.history.writes.closed(lately.now)) == {"n1", "n2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("web-7d4b9c6f5-x2k9p", "web-*"),
+        ("job-28391040", "job-*"),
+        ("run-abcde", "run-*"),
+        ("checkout", "checkout"),
+        ("my-app", "my-app"),
+    ],
+)
+def test_names_that_differ_by_lot_are_one(name: str, pattern: str) -> None:
+    """The part drawn by lot is left out, and nothing that a person would write."""
+    assert pattern_of(name) == pattern
+
+
+def test_nothing_is_told_where_the_time_is_not_known() -> None:
+    """A file or a snapshot has no lately."""
+    view = GraphView(Graph(), History())
+    request = update(None, made(1))
+    assert effects(estimate(request, project(request, view), view, operator()), Churn) == []
+    assert project(request, view) != Change()
+
+
+def test_only_what_was_let_through_is_remembered() -> None:
+    """A dry run leaves no trace; an admitted write is there for the next one."""
+    world = World(load_policies(), graph_of(made(1)))
+    request = delete(made(1))
+
+    judge(msgspec.structs.replace(request, dry_run=True), operator(), world, START)
+    assert not world.history.writes.knows(made(1).key)
+    judge(request, operator(), world, START)
+    assert world.history.writes.knows(made(1).key)

@@ -1,0 +1,146 @@
+"""Entries that a write drops from inside an object: which, who reads them, whether it matters."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+
+from support.cluster import BALANCERS, crd, operator, thing, view_of
+from support.writes import Body, body, changed, trimmed, write
+from suture.impact.effects import EntriesDropped
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.model.edges import Edge, Need
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PODS,
+    SECRETS,
+    STORAGE_CLASSES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject, PodFacts
+
+
+def told(view: GraphView, resource: Resource, old: Body, new: Body) -> list[EntriesDropped]:
+    request = write(resource, old, new)
+    impact = estimate(request, project(request, view), view, operator(), {"entries_dropped"})
+    return [one for one in impact.effects if isinstance(one, EntriesDropped)]
+
+
+def settings(namespace: str = "prod", *managers: str, **data: str) -> Body:
+    fields = [{"manager": one} for one in managers]
+    return body("ConfigMap", "settings", namespace, metadata={"managedFields": fields}, data=data)
+
+
+def reader(name: str, key: str = "", *, resource: Resource = CONFIG_MAPS) -> ClusterObject:
+    edge = Edge.CONFIG_MAP if resource == CONFIG_MAPS else Edge.SECRET
+    target = ObjectKey(resource, "prod", "settings")
+    pod = thing(PODS, name, "prod", facts=PodFacts(ready=True, node="n"))
+    return ClusterObject(
+        key=pod.key, uid=pod.uid, gvk=pod.gvk, facts=pod.facts, needs=(Need(edge, target, key),)
+    )
+
+
+def test_a_key_that_is_gone_and_who_reads_it() -> None:
+    """Pods that read another key do not count, those that read the whole do."""
+    old = settings(a="1", b="2")
+    readers = [reader("whole"), reader("one", "b"), reader("other", "a")]
+    view = view_of(trimmed(CONFIG_MAPS, old), readers)
+
+    (found,) = told(view, CONFIG_MAPS, old, changed(old, data={"a": "1"}))
+
+    assert (found.field, found.before, found.dropped, found.entries) == ("data", 2, 1, ("b",))
+    assert (found.readers, found.critical) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "critical"),
+    [
+        ((), (), True),
+        (("init",), ("init", "other"), True),
+        (("init", "other"), ("init", "other"), True),
+        (("reporter",), ("reporter",), False),
+    ],
+)
+def test_what_is_the_clusters_own(
+    before: tuple[str, ...], after: tuple[str, ...], *, critical: bool
+) -> None:
+    """In kube-system it is critical, unless it is the notes of the one who alone writes it."""
+    old = settings("kube-system", *before, roles="- a\n- b\n")
+    new = settings("kube-system", *after, roles="- b\n")
+
+    (found,) = told(view_of(trimmed(CONFIG_MAPS, old)), CONFIG_MAPS, old, new)
+
+    assert (found.field, found.entries, found.critical) == ("data.roles", ("- a",), critical)
+
+
+def test_of_a_secret_only_the_keys_are_told() -> None:
+    """A value that is another says nothing; a key that is wiped does, by its name."""
+
+    def secret(**data: str) -> Body:
+        encoded = {key: b64encode(value.encode()).decode() for key, value in data.items()}
+        return body("Secret", "settings", data=encoded)
+
+    old = secret(token="a\nb\n", other="x")
+    view = view_of(trimmed(SECRETS, old), reader("pod", resource=SECRETS))
+
+    assert told(view, SECRETS, old, secret(token="a\n", other="x")) == []
+    (found,) = told(view, SECRETS, old, secret(token="a\nb\n", other=""))
+    assert (found.entries, found.readers) == (("other",), 1)
+
+
+def test_a_peer_that_is_gone_from_a_custom_resource() -> None:
+    """Lists inside custom resources are compared; what is not custom has effects of its own."""
+    spec = {"peers": [{"name": "a"}, {"name": "b"}]}
+    old = body("Balancer", "front", apiVersion="lb.example.com/v1", spec=spec)
+    view = view_of(crd(), trimmed(BALANCERS, old))
+    new = changed(old, spec={"peers": [{"name": "b"}]})
+
+    (found,) = told(view, BALANCERS, old, new)
+
+    assert (found.field, found.entries) == ("spec.peers", ("a",))
+    assert (
+        told(view, DEPLOYMENTS, {**old, "kind": "Deployment"}, {**new, "kind": "Deployment"}) == []
+    )
+
+
+def test_a_subject_that_is_gone_from_a_binding_of_the_system() -> None:
+    """Bindings that the API server makes are the cluster's own, others are not."""
+    both = [{"kind": "User", "name": name} for name in ("a", "b")]
+    old = body("ClusterRoleBinding", "system:node", "", subjects=both)
+    mine = body("ClusterRoleBinding", "mine", "", subjects=both)
+
+    (system,) = told(view_of(), CLUSTER_ROLE_BINDINGS, old, changed(old, subjects=both[:1]))
+    (own,) = told(view_of(), CLUSTER_ROLE_BINDINGS, mine, {**mine, "subjects": None})
+
+    assert (system.entries, system.critical) == (("b",), True)
+    assert (own.entries, own.critical) == (("a", "b"), False)
+
+
+def test_a_default_class_that_is_none_any_more() -> None:
+    """Without another default, claims that name no class wait for ever."""
+
+    def fast(default: str) -> Body:
+        annotations = {"storageclass.kubernetes.io/is-default-class": default}
+        return body("StorageClass", "fast", "", metadata={"annotations": annotations})
+
+    other = body("StorageClass", "slow", "", metadata=fast("true")["metadata"] | {"name": "slow"})
+    alone = view_of(trimmed(STORAGE_CLASSES, fast("true")))
+    beside = view_of(trimmed(STORAGE_CLASSES, fast("true")), trimmed(STORAGE_CLASSES, other))
+
+    assert told(alone, STORAGE_CLASSES, fast("true"), fast("false"))[0].critical
+    assert told(alone, STORAGE_CLASSES, fast("false"), fast("true")) == []
+    assert not told(beside, STORAGE_CLASSES, fast("true"), fast("false"))[0].critical
+
+
+def test_a_usual_refresh_drops_nothing() -> None:
+    """The same keys with other values, more keys, more lines: nothing is gone."""
+    old = settings(a="x: 1\n", b="2")
+    view = view_of(trimmed(CONFIG_MAPS, old))
+
+    assert told(view, CONFIG_MAPS, old, changed(old, data={"a": "x: 2\ny: 3\n", "b": "3"})) == []

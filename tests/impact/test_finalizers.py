@@ -1,0 +1,135 @@
+"""Whose finalizer is taken off, and what was behind it."""
+
+from __future__ import annotations
+
+from support.cluster import BALANCERS, namespace, operator, service, thing, view_of
+from support.writes import Body, body, changed, write
+from suture.impact.change import Change
+from suture.impact.effects import FinalizerRemoved
+from suture.impact.estimate import estimate
+from suture.impact.finalizers import called_like
+from suture.impact.project import project
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, NAMESPACES, VOLUMES
+from suture.model.objects import ClaimFacts
+from suture.model.request import Request
+
+FINALIZER = "balancers.lb.example.com/teardown"
+CONTROLLER = "system:serviceaccount:lb-system:balancer-manager"
+PERSON = Actor(UserInfo("jo@example.com"), "jo@example.com", IdentityKind.PERSON, Stage.ENFORCE)
+
+
+def told(view: GraphView, request: Request, by: Actor) -> FinalizerRemoved:
+    impact = estimate(request, project(request, view), view, by, {"finalizer_removed"})
+    (found,) = [one for one in impact.effects if isinstance(one, FinalizerRemoved)]
+    return found
+
+
+def balancer(*finalizers: str, going: bool = True) -> Body:
+    metadata: Body = {"finalizers": list(finalizers), "uid": f"uid:{BALANCERS}:prod/front"}
+    if going:
+        metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    return body("Balancer", "front", apiVersion="lb.example.com/v1", metadata=metadata)
+
+
+def lift(by: Actor, *, going: bool = True) -> Request:
+    return write(BALANCERS, balancer(FINALIZER, going=going), balancer(going=going), by=by)
+
+
+def test_a_person_takes_off_what_is_a_controllers() -> None:
+    """People are no controllers: whatever the finalizer is, it is not theirs."""
+    view = view_of(thing(BALANCERS, "front", "prod", deleted=1.0))
+
+    found = told(view, lift(PERSON), PERSON)
+
+    assert (found.by_owner, found.terminating, found.data) == (False, True, False)
+    assert found.finalizer == FINALIZER
+    assert "balancers.lb.example.com" in found.owner
+
+
+def test_who_sets_a_finalizer_owns_it() -> None:
+    """What an identity was let through to set it may take off, and another may not."""
+    view = view_of(thing(BALANCERS, "front", "prod"))
+    theirs, other = operator(CONTROLLER), operator("system:serviceaccount:ci:deployer")
+    view.history.habits.note(write(BALANCERS, None, balancer(FINALIZER, going=False), by=theirs))
+
+    assert told(view, lift(theirs), theirs).by_owner
+    assert not told(view, lift(other), other).by_owner
+
+
+def test_where_nobody_is_known_an_operator_is_no_stranger() -> None:
+    """Before anything was learned, no operator is taken for a stranger; the first one is learned."""
+    view = view_of(thing(BALANCERS, "front", "prod"))
+    first, second = operator("system:serviceaccount:a:x"), operator("system:serviceaccount:b:y")
+
+    assert told(view, lift(first), first).by_owner
+    view.history.habits.note(lift(first))
+    assert not told(view, lift(second), second).by_owner
+
+
+def test_kubernetes_own_finalizers_have_known_owners() -> None:
+    """The protection of a claim is the claim controller's, and the claim's data is behind it."""
+    facts = ClaimFacts(bound=True, volume="pv")
+    view = view_of(
+        thing(CLAIMS, "data", "prod", facts=facts), thing(VOLUMES, "pv", facts=VolumeFacts())
+    )
+    protected = body(
+        "PersistentVolumeClaim",
+        "data",
+        metadata={
+            "finalizers": ["kubernetes.io/pvc-protection"],
+            "uid": "uid:persistentvolumeclaims:prod/data",
+        },
+    )
+    request = write(CLAIMS, protected, changed(protected, metadata={"finalizers": []}))
+    keeper = operator("system:serviceaccount:kube-system:pvc-protection-controller")
+
+    found = told(view, request, operator())
+
+    assert (found.by_owner, found.data) == (False, True)
+    assert told(view, request, keeper).by_owner
+
+
+def test_a_namespace_is_finalized_over_what_is_still_in_it() -> None:
+    """What is still inside is counted; nothing of it goes."""
+    view = view_of(namespace("prod"), service("web"), service("api"))
+    metadata = {"deletionTimestamp": "2026-01-01T00:00:00Z", "uid": "uid:namespaces:/prod"}
+    old = body("Namespace", "prod", "", metadata=metadata, spec={"finalizers": ["kubernetes"]})
+    request = write(NAMESPACES, old, changed(old, spec={}), subresource="finalize", by=PERSON)
+
+    found = told(view, request, PERSON)
+
+    assert (found.finalizer, found.remaining, found.by_owner) == ("kubernetes", 2, False)
+    assert project(request, view).removed == ()
+
+
+def test_a_mark_of_its_own_on_a_namespace_strands_nothing() -> None:
+    """Another's finalizer on a namespace does not wait for what is in it."""
+    view = view_of(namespace("prod"), service("web"))
+    metadata = {"finalizers": ["tenants.example.com/quota"], "uid": "uid:namespaces:/prod"}
+    old = body("Namespace", "prod", "", metadata=metadata, spec={"finalizers": ["kubernetes"]})
+    request = write(NAMESPACES, old, changed(old, metadata={"finalizers": []}))
+
+    assert told(view, request, operator()).remaining == 0
+
+
+def test_the_last_finalizer_of_what_is_going_is_its_end() -> None:
+    """No delete follows such an update: it is the removal, and explained by the delete before."""
+    view = view_of(thing(BALANCERS, "front", "prod", deleted=1.0))
+    row = view.find(thing(BALANCERS, "front", "prod").key)
+    assert row is not None
+
+    assert project(lift(operator()), view).direct == (row,)
+    assert project(lift(operator(), going=False), view).direct == ()
+    assert project(write(BALANCERS, balancer(FINALIZER), balancer(FINALIZER)), view) == Change()
+
+
+def test_names_are_alike_by_the_words_that_tell_anybody_apart() -> None:
+    """A word of a project counts; what every name has in it does not."""
+    streams = operator("system:serviceaccount:streams-system:manager")
+
+    assert called_like(streams, "volumes.streams.io")
+    assert not called_like(operator("system:serviceaccount:apps:operator"), "apps.example.io")
+    assert not called_like(PERSON, "balancers.lb.example.com")

@@ -1,0 +1,565 @@
+"""Effects of what goes, at their edges: what they must not say, and how they count."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from support.cluster import (
+    START,
+    delete,
+    graph_of,
+    namespace,
+    operator,
+    owner,
+    service,
+    thing,
+    view_of,
+    webhook,
+    workload,
+)
+from suture.impact.change import Change, Resized, Rewritten
+from suture.impact.disruption import desired_healthy, majority
+from suture.impact.effects import (
+    AdmissionPathBroken,
+    DataLost,
+    DeletionStuck,
+    DisruptionExceeded,
+    Effect,
+    ExternalDeleted,
+    PodsLost,
+    QuorumLost,
+    ReferenceBroken,
+    ServiceEmptied,
+)
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.model.actor import UserInfo
+from suture.model.edges import Edge, Need
+from suture.model.facts import (
+    Amount,
+    AutoscalerFacts,
+    DisruptionBudgetFacts,
+    KeysFacts,
+    SnapshotFacts,
+    VolumeFacts,
+)
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import (
+    AUTOSCALERS,
+    CLAIMS,
+    CONFIG_MAPS,
+    CRDS,
+    DISRUPTION_BUDGETS,
+    PODS,
+    REPLICA_SETS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    SNAPSHOTS,
+    STATEFUL_SETS,
+    VOLUMES,
+    Gvr,
+    ObjectKey,
+    Operation,
+    Propagation,
+    Resource,
+)
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CrdFacts,
+    CustomFacts,
+    PodFacts,
+    ServiceFacts,
+    ServiceRef,
+    WorkloadFacts,
+)
+from suture.model.request import DeleteOptions, Request
+from suture.model.selectors import Selector
+
+E = TypeVar("E", bound=Effect)
+READY = PodFacts(ready=True)
+
+
+def effects(request: Request, view: GraphView, kind: type[E]) -> list[E]:
+    impact = estimate(request, project(request, view), view, operator(), now=START)
+    return [one for one in impact.effects if isinstance(one, kind)]
+
+
+def of_change(change: Change, view: GraphView, kind: type[E]) -> list[E]:
+    request = delete(thing(SERVICES, "any"))
+    found = estimate(request, change, view, operator(), now=START).effects
+    return [one for one in found if isinstance(one, kind)]
+
+
+def needing(one: ClusterObject, *needs: Need) -> ClusterObject:
+    return msgspec.structs.replace(one, needs=needs)
+
+
+def held(one: ClusterObject, *finalizers: str) -> ClusterObject:
+    return msgspec.structs.replace(one, finalizers=finalizers)
+
+
+def row_of(view: GraphView, one: ClusterObject) -> int:
+    row = view.find(one.key)
+    assert row is not None
+    return row
+
+
+# ---------------------------------------------------------------- how things go
+
+
+def test_an_orphan_finalizer_leaves_the_dependents_where_the_delete_says_nothing() -> None:
+    """What the delete says stands above it."""
+    deployment, *rest = workload("web")
+    kept = held(deployment, "orphan")
+    view = view_of(kept, rest)
+    background = DeleteOptions(Propagation.BACKGROUND)
+
+    assert project(delete(kept), view).cascaded == ()
+    assert project(delete(kept), view).orphaned
+    assert len(project(delete(kept, options=background), view).cascaded) == len(rest)
+
+
+def test_an_eviction_is_told_as_one() -> None:
+    """The pod is a lost pod of its maker, which brings it back."""
+    objects = workload("web", replicas=2)
+    view = view_of(objects)
+    request = msgspec.structs.replace(
+        delete(objects[2]), operation=Operation.CREATE, subresource="eviction", old=None
+    )
+    (lost,) = effects(request, view, PodsLost)
+
+    assert (lost.evicted, lost.self_healing, lost.before) == (True, 1, 2)
+
+
+def test_an_application_that_a_finalizer_holds_takes_its_inventory_along() -> None:
+    """And what that keeps in turn; taken off before, the finalizer leaves everything in place."""
+    kind = Resource("deploy.example.com", "apps")
+    parent = held(thing(kind, "all", "cd"), "deploy.example.com/prune")
+    child = needing(
+        held(thing(kind, "shop", "cd"), "deploy.example.com/prune"),
+        Need(Edge.MANAGED_BY, parent.key),
+    )
+    kept = [
+        needing(one, Need(Edge.MANAGED_BY, child.key))
+        for one in (*workload("web")[:1], service("web"))
+    ]
+    rest = workload("web")[1:]
+    view = view_of(parent, child, kept, rest)
+    bare = view_of(held(parent), child, kept, rest)
+
+    gone = {view.at(row).key for row in project(delete(parent), view).cascaded}
+
+    assert gone == {one.key for one in (child, *kept, *rest)}
+    assert project(delete(held(parent)), bare).cascaded == ()
+
+
+# ---------------------------------------------------------------- pods
+
+
+def test_pods_of_nobody_are_each_their_own_maker() -> None:
+    """Two bare pods that are alike are two losses of one pod, and last."""
+    bare = [thing(PODS, f"tool-{number}", "shop", facts=READY) for number in range(2)]
+    view = view_of(namespace("shop"), bare)
+    found = effects(delete(namespace("shop")), view, PodsLost)
+
+    assert [(one.count, one.declared, one.lasting) for one in found] == [(1, 1, 1), (1, 1, 1)]
+
+
+def test_a_finished_pod_is_no_loss() -> None:
+    """It did its work."""
+    pod = thing(PODS, "done", "shop", facts=PodFacts(finished=True))
+
+    assert effects(delete(pod), view_of(pod), PodsLost) == []
+
+
+def test_a_scale_down_loses_the_surplus_and_lasts_unless_somebody_declared_it() -> None:
+    """An autoscaler whose bounds allow the new size explains it; one that does not, does not."""
+    objects = workload("web", replicas=4)
+    deployment = objects[0]
+    scaler = needing(
+        thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(2, 9)),
+        Need(Edge.SCALES, deployment.key),
+    )
+    view = view_of(objects, scaler)
+    row = row_of(view, deployment)
+
+    (within,) = of_change(Change(resized=Resized(row, 4, 2)), view, PodsLost)
+    (below,) = of_change(Change(resized=Resized(row, 4, 1)), view, PodsLost)
+
+    assert (within.count, within.explained, within.lasting) == (2, 2, 0)
+    assert (below.count, below.explained, below.lasting) == (3, 0, 3)
+
+
+def test_pods_do_not_come_back_through_a_webhook_that_goes_with_them() -> None:
+    """The last pod of a fail-closed webhook that is asked about its own pods: a loss, no dip."""
+    objects = workload("guard", "guard")
+    things = [namespace("guard"), service("guard", "guard"), *objects]
+    hook = webhook("guard", ServiceRef("guard", "guard"))
+    alone, open_ = view_of(things, hook), view_of(things)
+
+    (lost,) = effects(delete(objects[2]), alone, PodsLost)
+    (emptied,) = effects(delete(objects[2]), alone, ServiceEmptied)
+    (dip,) = effects(delete(objects[2]), open_, PodsLost)
+
+    assert (lost.self_healing, lost.lasting) == (0, 1)
+    assert not emptied.self_healing
+    assert (dip.self_healing, dip.lasting) == (1, 0)
+
+
+def test_a_broken_path_names_the_namespaces_that_it_closes() -> None:
+    """Those that the webhook's selector matches, and no others."""
+    labelled = thing(namespace("shop").key.resource, "shop", labels={"guarded": "yes"})
+    hook = webhook(
+        "guard", ServiceRef("guard", "guard"), namespaces=Selector.of({"guarded": "yes"})
+    )
+    view = view_of(
+        namespace("guard"), labelled, namespace("free"), service("guard", "guard"),
+        workload("guard", "guard"), hook,
+    )  # fmt: skip
+    (path,) = effects(delete(service("guard", "guard")), view, AdmissionPathBroken)
+
+    assert (path.namespaces, path.namespaces_count) == (("shop",), 1)
+    assert not path.blocks_recovery
+
+
+# ---------------------------------------------------------------- budgets and majorities
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "expected", "desired"),
+    [
+        pytest.param("50%", None, 7, 4, id="half-of-seven-is-four"),
+        pytest.param(None, "30%", 7, 4, id="thirty-percent-of-seven-is-three"),
+        pytest.param(2, None, 7, 2, id="a-number"),
+        pytest.param(None, 9, 7, 0, id="more-than-there-are"),
+        pytest.param(None, None, 7, 7, id="neither-allows-nothing"),
+        pytest.param("half", None, 7, 7, id="unreadable-is-all"),
+    ],
+)
+def test_what_a_budget_wants_healthy(
+    least: Amount | None, most: Amount | None, expected: int, desired: int
+) -> None:
+    """As the disruption controller computes it."""
+    facts = DisruptionBudgetFacts(min_available=least, max_unavailable=most)
+
+    assert desired_healthy(facts, expected) == desired
+
+
+def budget(least: int) -> ClusterObject:
+    selector = Selector.of({"app": "web"})
+    return thing(DISRUPTION_BUDGETS, "web", "prod", facts=DisruptionBudgetFacts(selector, least))
+
+
+def test_a_budget_counts_what_was_admitted_and_not_what_is_not_ready() -> None:
+    """The second of two deletes exceeds it; a pod that does not serve costs nothing."""
+    objects = workload("web", replicas=4, ready=3)
+    graph = graph_of(objects, budget(2))
+    view = GraphView(graph, History())
+    first, second, _, waiting = objects[2:]
+
+    assert effects(delete(first), view, DisruptionExceeded) == []
+    graph.leave(first.uid)
+    (exceeded,) = effects(delete(second), view, DisruptionExceeded)
+
+    assert (exceeded.asked, exceeded.allowed, exceeded.self_healing) == (1, 0, True)
+    assert effects(delete(waiting), view, DisruptionExceeded) == []
+
+
+def test_a_budget_that_goes_along_is_not_broken() -> None:
+    """Nobody is left to whom anything was promised."""
+    view = view_of(namespace("prod"), workload("web", replicas=2), budget(2))
+
+    assert effects(delete(namespace("prod")), view, DisruptionExceeded) == []
+
+
+def test_a_majority_is_more_than_half() -> None:
+    """Of an even number as well."""
+    assert [majority(members) for members in (3, 4, 5)] == [2, 3, 3]
+
+
+def stateful(replicas: int, ready: int) -> list[ClusterObject]:
+    maker = thing(STATEFUL_SETS, "db", "shop", facts=WorkloadFacts(replicas=replicas))
+    return [
+        maker,
+        *(
+            thing(
+                PODS,
+                f"db-{number}",
+                "shop",
+                owners=[owner(maker)],
+                facts=PodFacts(ready=number < ready),
+            )
+            for number in range(replicas)
+        ),
+    ]
+
+
+def test_a_restart_of_one_member_of_a_whole_set_keeps_the_majority() -> None:
+    """Serial restarts are ordinary life; so is one of a set of two."""
+    three, two = stateful(3, 3), stateful(2, 2)
+
+    assert effects(delete(three[1]), view_of(three), QuorumLost) == []
+    assert effects(delete(two[1]), view_of(two), QuorumLost) == []
+
+
+def test_a_member_that_is_down_already_costs_no_majority() -> None:
+    """Recreating it is how the set recovers."""
+    members = stateful(3, 1)
+
+    assert effects(delete(members[3]), view_of(members), QuorumLost) == []
+
+
+def test_members_may_be_workloads_of_one_custom_resource() -> None:
+    """One Deployment a member; those of another part are no members."""
+    parent = thing(Resource("db.example.com", "clusters"), "c", "prod", facts=CustomFacts(3))
+    parts = [workload(f"c-mon-{letter}") for letter in "abc"] + [workload("c-store-a")]
+    owned = [
+        [msgspec.structs.replace(part[0], owners=(owner(parent),)), *part[1:]] for part in parts
+    ]
+    view = view_of(parent, *owned)
+    mons = [row_of(view, part[0]) for part in owned]
+
+    (lost,) = of_change(Change(tuple(mons[:2])), view, QuorumLost)
+
+    assert (lost.owner.name, lost.members, lost.before, lost.after) == ("c", 3, 3, 1)
+    assert of_change(Change((mons[0],)), view, QuorumLost) == []
+    assert of_change(Change((mons[3],)), view, QuorumLost) == []
+
+
+def test_a_set_that_is_scaled_under_its_majority() -> None:
+    """From five to two; to three it stays."""
+    view = view_of(stateful(5, 5))
+    row = row_of(view, stateful(5, 5)[0])
+
+    (lost,) = of_change(Change(resized=Resized(row, 5, 2)), view, QuorumLost)
+
+    assert (lost.members, lost.after) == (5, 2)
+    assert of_change(Change(resized=Resized(row, 5, 3)), view, QuorumLost) == []
+
+
+# ---------------------------------------------------------------- data
+
+
+def claimed(reclaim: str = "Delete") -> tuple[ClusterObject, ClusterObject]:
+    claim = thing(CLAIMS, "photos", "shop", facts=ClaimFacts(bound=True, volume="pv-1"))
+    return claim, thing(VOLUMES, "pv-1", facts=VolumeFacts(reclaim, "Bound"))
+
+
+def test_the_last_copy_of_a_claim() -> None:
+    """A snapshot that stays is a copy; one that goes along is none."""
+    claim, volume = claimed()
+    snapshot = needing(
+        thing(SNAPSHOTS, "nightly", "shop", facts=SnapshotFacts(ready=True)),
+        Need(Edge.SNAPSHOT_SOURCE, claim.key),
+    )
+    view = view_of(namespace("shop"), claim, volume, snapshot)
+
+    (alone,) = effects(delete(claim), view_of(claim, volume), DataLost)
+    (copied,) = effects(delete(claim), view, DataLost)
+    whole = effects(delete(namespace("shop")), view, DataLost)
+
+    assert (alone.last_copy, alone.reclaim, alone.reversible) == (True, "Delete", False)
+    assert (copied.last_copy, copied.copies) == (False, 1)
+    assert [one.last_copy for one in whole] == [True, True]
+
+
+def test_a_claim_whose_volume_is_kept_can_come_back() -> None:
+    """Retain; and a claim that was never bound holds nothing."""
+    claim, volume = claimed("Retain")
+    empty = thing(CLAIMS, "new", "shop", facts=ClaimFacts())
+
+    (kept,) = effects(delete(claim), view_of(claim, volume), DataLost)
+    (unbound,) = effects(delete(empty), view_of(empty), DataLost)
+
+    assert kept.reversible
+    assert (unbound.bound, unbound.last_copy, unbound.reversible) == (False, False, True)
+
+
+def test_a_claim_in_use_waits_for_pods_that_stay() -> None:
+    """With the protection finalizer; pods that go along do not hold it."""
+    claim, volume = claimed()
+    protected = held(claim, "kubernetes.io/pvc-protection")
+    pod = needing(thing(PODS, "p", "shop", facts=READY), Need(Edge.CLAIM, claim.key))
+    view = view_of(namespace("shop"), protected, volume, pod)
+
+    (used,) = effects(delete(protected), view, DataLost)
+    (whole,) = effects(delete(namespace("shop")), view, DataLost)
+
+    assert (used.mounted, used.stuck) == (1, True)
+    assert (whole.mounted, whole.stuck) == (1, False)
+
+
+# ---------------------------------------------------------------- references
+
+
+def config(keys: tuple[str, ...] = ("a", "b")) -> ClusterObject:
+    return thing(CONFIG_MAPS, "settings", "prod", facts=KeysFacts(keys))
+
+
+def using(objects: list[ClusterObject], key: str = "", *, optional: bool = False) -> None:
+    """Let a whole workload name the settings: template, ReplicaSet and pods."""
+    need = Need(Edge.CONFIG_MAP, config().key, key, optional)
+    objects[:] = [needing(one, need) for one in objects]
+
+
+def test_what_todays_template_names_is_current_and_old_replicasets_are_past() -> None:
+    """A hashed ConfigMap of an earlier rollout is nobody's any more."""
+    objects = workload("web", replicas=2)
+    using(objects)
+    old = needing(
+        thing(
+            REPLICA_SETS, "web-0", "prod", owners=[owner(objects[0])],
+            facts=WorkloadFacts(replicas=0),
+        ),
+        Need(Edge.CONFIG_MAP, ObjectKey(CONFIG_MAPS, "prod", "yesterday")),
+    )  # fmt: skip
+    yesterday = thing(CONFIG_MAPS, "yesterday", "prod")
+    view = view_of(objects, old, config(), yesterday)
+
+    (used,) = effects(delete(config()), view, ReferenceBroken)
+    (past,) = effects(delete(yesterday), view, ReferenceBroken)
+
+    assert (used.current, used.past, used.pods) == (1, 1, 2)
+    assert used.users[0].resource == "deployments"
+    assert (past.current, past.past, past.pods) == (0, 1, 0)
+
+
+def test_an_optional_need_is_none_and_users_that_go_along_need_nothing() -> None:
+    """Nor does anything break where everybody goes."""
+    objects = workload("web")
+    using(objects, optional=True)
+    needed = workload("api")
+    using(needed)
+
+    assert effects(delete(config()), view_of(objects, config()), ReferenceBroken) == []
+    view = view_of(namespace("prod"), needed, config())
+    assert effects(delete(namespace("prod")), view, ReferenceBroken) == []
+
+
+def test_only_the_entries_in_use_of_an_update_break_anything() -> None:
+    """Dropping `a` breaks who reads `a`; dropping `b` breaks nobody."""
+    objects = workload("web")
+    using(objects, key="a")
+    view = view_of(objects, config())
+    row = row_of(view, config())
+
+    def broken(*keys: str) -> list[ReferenceBroken]:
+        rewritten = Rewritten(row, config(), config(keys))
+        return of_change(Change(rewritten=rewritten), view, ReferenceBroken)
+
+    (lost,) = broken("b")
+    assert (lost.key, lost.current) == ("a", 1)
+    assert broken("a") == []
+
+
+def test_a_definition_that_serves_no_version_any_more() -> None:
+    """Its instances cannot be reached; with one version left they can."""
+    boxes = Resource("x.example.com", "boxes")
+
+    def definition(*served: str) -> ClusterObject:
+        facts = CrdFacts(boxes, "Box", namespaced=True, served_versions=served)
+        return thing(CRDS, str(boxes), facts=facts)
+
+    before = definition("v1", "v2")
+    view = view_of(before, thing(boxes, "one", "shop"))
+    row = row_of(view, before)
+
+    def broken(*served: str) -> list[ReferenceBroken]:
+        rewritten = Rewritten(row, before, definition(*served))
+        return of_change(Change(rewritten=rewritten), view, ReferenceBroken)
+
+    assert [one.current for one in broken()] == [1, 1]
+    assert broken("v2") == []
+
+
+# ---------------------------------------------------------------- finalizers
+
+
+def known_lifter() -> History:
+    history = History()
+    account = "system:serviceaccount:ops:lake"
+    before = held(thing(SECRETS, "s", "shop"), "drain.example.com/lake")
+    history.habits.note(
+        Request(
+            uid="1",
+            operation=Operation.UPDATE,
+            gvr=Gvr("", "v1", "secrets"),
+            gvk=before.gvk,
+            namespace="shop",
+            name="s",
+            user=UserInfo(account),
+            old=before,
+            new=held(before),
+        )
+    )
+    return history
+
+
+def test_a_finalizer_is_stuck_when_who_was_seen_to_remove_it_has_no_ready_pod() -> None:
+    """Where one serves, or nobody is known, nothing is said."""
+    stuck = held(thing(SECRETS, "s", "shop"), "drain.example.com/lake")
+    account = thing(SERVICE_ACCOUNTS, "lake", "ops")
+    pod = needing(
+        thing(PODS, "lake-0", "ops", facts=READY), Need(Edge.SERVICE_ACCOUNT, account.key)
+    )
+
+    absent = GraphView(graph_of(stuck, account), known_lifter())
+    there = GraphView(graph_of(stuck, account, pod), known_lifter())
+    unknown = view_of(stuck, account)
+
+    (one,) = effects(delete(stuck), absent, DeletionStuck)
+    assert (one.controller, one.why) == ("ops:lake", "has no ready pod")
+    assert effects(delete(stuck), there, DeletionStuck) == []
+    assert effects(delete(stuck), unknown, DeletionStuck) == []
+
+
+def test_a_finalizer_of_a_kind_whose_keeper_is_gone_is_stuck() -> None:
+    """Who writes the status of a kind is the one who would act on its finalizers."""
+    lakes = Resource("water.example.com", "lakes")
+    lake = held(thing(lakes, "blue", "shop"), "other.example.org/hold")
+    history = History()
+    status = msgspec.structs.replace(
+        delete(lake), operation=Operation.UPDATE, subresource="status", new=lake,
+        user=UserInfo("system:serviceaccount:ops:keeper"),
+    )  # fmt: skip
+    history.habits.note(status)
+    account = thing(SERVICE_ACCOUNTS, "someone", "ops")
+
+    (one,) = effects(delete(lake), GraphView(graph_of(lake, account), history), DeletionStuck)
+
+    assert (one.controller, one.why) == ("ops:keeper", "is gone")
+
+
+# ---------------------------------------------------------------- outside
+
+
+def test_only_a_policy_that_deletes_reaches_outside() -> None:
+    """Orphan keeps; an id reaches as long as a finalizer has somebody act on it."""
+    machines = Resource("cloud.example.com", "machines")
+
+    def machine(said: str, *finalizers: str) -> list[ExternalDeleted]:
+        one = held(thing(machines, "m", "shop", facts=CustomFacts(outside=said)), *finalizers)
+        return effects(delete(one), view_of(one), ExternalDeleted)
+
+    assert [one.why for one in machine("Delete")] == ["deletion-policy"]
+    assert machine("Orphan") == []
+    assert machine("cloud:///zone/1") == []
+    assert [one.why for one in machine("cloud:///zone/1", "x.example.com/m")] == ["finalizer"]
+
+
+def test_a_load_balancer_stands_for_an_address_outside() -> None:
+    """A Service inside the cluster does not."""
+    inside = service("web")
+    outside = thing(
+        SERVICES, "front", "prod", facts=ServiceFacts(Selector.of({"app": "web"}), "LoadBalancer")
+    )
+
+    assert effects(delete(inside), view_of(inside), ExternalDeleted) == []
+    (one,) = effects(delete(outside), view_of(outside), ExternalDeleted)
+    assert (one.why, one.count, one.direct) == ("load-balancer", 1, 1)

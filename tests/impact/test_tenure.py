@@ -1,0 +1,304 @@
+"""Whose an object is, and what the actor writes of it."""
+
+from __future__ import annotations
+
+from support.cluster import (
+    BALANCERS,
+    START,
+    crd,
+    delete,
+    namespace,
+    operator,
+    owner,
+    service,
+    thing,
+    view_of,
+    workload,
+)
+from support.writes import Body, body, changed, trimmed, write
+from suture.impact.effects import ForeignWrite
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.edges import Edge, Need
+from suture.model.facts import AutoscalerFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    AUTOSCALERS,
+    CLUSTER_ROLE_BINDINGS,
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PODS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject, PodFacts
+from suture.model.request import Request
+
+APPLICATIONS = Resource("argoproj.io", "applications")
+PERSON = Actor(UserInfo("jo@example.com"), "jo@example.com", IdentityKind.PERSON, Stage.ENFORCE)
+KEEPER = operator("system:serviceaccount:lb-system:lb-manager")
+STRANGER = operator("system:serviceaccount:tools:cleaner")
+
+
+def told(view: GraphView, request: Request, by: Actor) -> list[ForeignWrite]:
+    impact = estimate(request, project(request, view), view, by, {"foreign_write"})
+    return [one for one in impact.effects if isinstance(one, ForeignWrite)]
+
+
+def charted(name: str, release: str, resource: Resource, kind: str, space: str = "prod") -> Body:
+    annotations = {
+        "meta.helm.sh/release-name": release,
+        "meta.helm.sh/release-namespace": space,
+    }
+    where = "" if resource == CLUSTER_ROLE_BINDINGS else space
+    made = body(kind, name, where, metadata={"annotations": annotations})
+    if resource == CLUSTER_ROLE_BINDINGS:
+        made["subjects"] = [{"kind": "ServiceAccount", "namespace": space, "name": "app"}]
+    return made
+
+
+def release(name: str, space: str = "prod") -> Body:
+    return body(
+        "Secret",
+        f"sh.helm.release.v1.{name}.v1",
+        space,
+        metadata={"labels": {"owner": "helm", "name": name, "status": "deployed"}},
+    )
+
+
+def running_as(account: str, space: str = "prod") -> list[ClusterObject]:
+    needs = (Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, space, account)),)
+    pod = thing(PODS, f"{account}-1", space, facts=PodFacts(ready=True, node="n"))
+    return [
+        thing(SERVICE_ACCOUNTS, account, space),
+        ClusterObject(key=pod.key, uid=pod.uid, gvk=pod.gvk, facts=pod.facts, needs=needs),
+    ]
+
+
+def test_a_binding_of_another_release_is_deleted() -> None:
+    """By who is not seen to work for the release: its pods would lose their rights."""
+    binding = trimmed(
+        CLUSTER_ROLE_BINDINGS, charted("app", "app", CLUSTER_ROLE_BINDINGS, "ClusterRoleBinding")
+    )
+    view = view_of(binding, trimmed(SECRETS, release("app")), running_as("app"))
+
+    (found,) = told(view, delete(binding, by=STRANGER), STRANGER)
+
+    assert (found.by, found.what, found.manager_lives) == ("helm", "delete", True)
+    assert (found.in_use, found.explained) == (True, False)
+
+
+def test_a_release_whose_records_are_kept_elsewhere() -> None:
+    """It lives as long as the namespace that it is in."""
+    kind = "ClusterRoleBinding"
+    binding = trimmed(CLUSTER_ROLE_BINDINGS, charted("app", "app", CLUSTER_ROLE_BINDINGS, kind))
+    home, none = view_of(binding, namespace("prod")), view_of(binding)
+
+    (there,) = told(home, delete(binding, by=STRANGER), STRANGER)
+    (gone,) = told(none, delete(binding, by=STRANGER), STRANGER)
+
+    assert (there.manager_lives, gone.manager_lives) == (True, False)
+
+
+def test_who_writes_the_release_works_for_it() -> None:
+    """An uninstall writes its release first; after that its deletes are its own."""
+    binding = trimmed(
+        CLUSTER_ROLE_BINDINGS, charted("app", "app", CLUSTER_ROLE_BINDINGS, "ClusterRoleBinding")
+    )
+    recorded = release("app")
+    view = view_of(binding, trimmed(SECRETS, recorded))
+    uninstalling = changed(
+        recorded, metadata={"labels": {"owner": "helm", "name": "app", "status": "uninstalling"}}
+    )
+    view.history.habits.note(write(SECRETS, recorded, uninstalling, by=STRANGER))
+
+    assert told(view, delete(binding, by=STRANGER), STRANGER) == []
+
+
+def test_an_application_that_stays_loses_what_is_in_anothers_namespace() -> None:
+    """A namespace of one application holds a workload of another one that lives."""
+    space = thing(Resource("", "namespaces"), "shared")
+    marked = {
+        "metadata": {"annotations": {"argocd.argoproj.io/tracking-id": "b:/Service:shared/web"}}
+    }
+    inside = trimmed(
+        SERVICES, body("Service", "web", "shared", metadata=marked["metadata"], spec={})
+    )
+    first, second = (
+        thing(APPLICATIONS, name, "argocd", deleted=gone) for name, gone in (("a", 1.0), ("b", 0.0))
+    )
+    home = body(
+        "Namespace",
+        "shared",
+        "",
+        metadata={
+            "annotations": {"argocd.argoproj.io/tracking-id": "a:/Namespace:/shared"},
+            "uid": space.uid,
+        },
+    )
+    view = view_of(trimmed(Resource("", "namespaces"), home), inside, first, second)
+    syncer = operator("system:serviceaccount:argocd:application-controller")
+
+    (found,) = told(view, delete(trimmed(Resource("", "namespaces"), home), by=syncer), syncer)
+
+    assert (found.target.name, found.by, found.manager_lives) == ("web", "gitops", True)
+    assert found.manager.endswith("argocd/b")
+
+
+def test_an_application_prunes_what_is_its_own() -> None:
+    """What lives where the application does keeps what carries its mark."""
+    marked = {
+        "metadata": {"annotations": {"argocd.argoproj.io/tracking-id": "b:/Service:prod/web"}}
+    }
+    pruned = trimmed(SERVICES, body("Service", "web", metadata=marked["metadata"], spec={}))
+    view = view_of(pruned, thing(APPLICATIONS, "b", "argocd"))
+    syncer = operator("system:serviceaccount:argocd:application-controller")
+
+    assert told(view, delete(pruned, by=syncer), syncer) == []
+    assert len(told(view, delete(pruned, by=STRANGER), STRANGER)) == 1
+
+
+def test_a_size_that_an_autoscaler_keeps() -> None:
+    """An apply that resets the replicas writes what the autoscaler keeps; other templates do not."""
+    made = workload("web", replicas=4)
+    target = Need(Edge.SCALES, made[0].key)
+    scaler = thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(2, 8))
+    scaler = ClusterObject(
+        key=scaler.key, uid=scaler.uid, gvk=scaler.gvk, facts=scaler.facts, needs=(target,)
+    )
+
+    def deployment(size: int) -> Body:
+        spec = {"replicas": size, "selector": {"matchLabels": {"app": "web"}}}
+        return body(
+            "Deployment", "web", apiVersion="apps/v1", metadata={"uid": made[0].uid}, spec=spec
+        )
+
+    view = view_of(made, scaler)
+
+    (found,) = told(view, write(DEPLOYMENTS, deployment(4), deployment(1), by=STRANGER), STRANGER)
+
+    assert (found.what, found.by, found.in_use) == ("scale", "controller", True)
+    assert told(view, write(DEPLOYMENTS, deployment(4), deployment(4), by=STRANGER), STRANGER) == []
+
+
+def test_a_child_of_a_kind_whose_keeper_is_known() -> None:
+    """Who writes the status of a kind keeps what it owns; another one is a stranger."""
+    parent = thing(BALANCERS, "front", "prod")
+    child = service("front", owners=[owner(parent)])
+    view = view_of(crd(), parent, child)
+
+    assert told(view, delete(child, by=STRANGER), STRANGER) == []
+    status = body("Balancer", "front", apiVersion="lb.example.com/v1")
+    view.history.habits.note(write(BALANCERS, status, status, subresource="status", by=KEEPER))
+
+    assert told(view, delete(child, by=KEEPER), KEEPER) == []
+    (found,) = told(view, delete(child, by=STRANGER), STRANGER)
+    assert (found.by, found.what, found.manager_lives) == ("controller", "delete", True)
+    assert len(told(view, delete(child, by=PERSON), PERSON)) == 1
+
+
+def test_what_another_identity_made() -> None:
+    """Its creation was let through to somebody else; the creator itself is no stranger."""
+    made = service("web")
+    view = view_of(made, workload("web"))
+    view.history.note_created(made.uid, KEEPER.user.username, "keeper", made.key, START)
+
+    (found,) = told(view, delete(made, by=STRANGER), STRANGER)
+
+    assert (found.by, found.manager_lives, found.in_use) == ("creator", False, True)
+    assert told(view, delete(made, by=KEEPER), KEEPER) == []
+
+
+def test_a_secret_that_another_takes_over() -> None:
+    """A first write by a new manager that wipes keys and adds an owner is told of twice."""
+    metadata = {"managedFields": [{"manager": "server"}]}
+    old = body("Secret", "shared", metadata=metadata, data={"a": "MQ==", "b": "Mg=="})
+    parent = thing(BALANCERS, "sync", "prod")
+    reference = {
+        "apiVersion": "lb.example.com/v1",
+        "kind": "Balancer",
+        "name": "sync",
+        "uid": parent.uid,
+    }
+    both = [{"manager": "server"}, {"manager": "sync"}]
+    new = changed(
+        old, metadata={"managedFields": both, "ownerReferences": [reference]}, data={"a": "MQ=="}
+    )
+    view = view_of(trimmed(SECRETS, old), parent)
+
+    found = told(view, write(SECRETS, old, new, by=STRANGER), STRANGER)
+
+    assert [(one.what, one.by, one.manager) for one in found] == [
+        ("owners", "field-manager", "server"),
+        ("spec", "field-manager", "server"),
+    ]
+
+
+def test_who_has_written_before_is_no_newcomer() -> None:
+    """A reconcile by one of the managers changes the spec as ever: nothing is told."""
+    metadata = {"managedFields": [{"manager": "helm"}, {"manager": "reloader"}]}
+    old = body("ConfigMap", "settings", metadata=metadata, data={"a": "1"})
+    view = view_of(trimmed(CONFIG_MAPS, old))
+
+    assert told(view, write(CONFIG_MAPS, old, changed(old, data={"a": "2"})), STRANGER) == []
+
+
+def test_pods_that_come_back_are_nobodys_loss() -> None:
+    """Deleting a pod of a ReplicaSet is no foreign write: what keeps it makes another."""
+    things = workload("web", replicas=2)
+    view = view_of(things, namespace("prod"))
+    pod = next(one for one in things if one.key.resource == PODS)
+
+    assert told(view, delete(pod, by=STRANGER), STRANGER) == []
+
+
+def reference_to(parent: ClusterObject) -> Body:
+    kind = {"apiVersion": f"{parent.gvk.group}/v1", "kind": parent.gvk.kind}
+    return {**kind, "name": parent.key.name, "uid": parent.uid}
+
+
+def test_who_is_asked_to_look_after_an_object_adopts_it() -> None:
+    """A first owner for what had none, and nothing else written: an adoption, no hand-over."""
+    metadata = {"managedFields": [{"manager": "kubectl"}]}
+    old = body("Secret", "shared", metadata=metadata, data={"a": "MQ=="})
+    parent = thing(BALANCERS, "front", "prod")
+    both = [{"manager": "kubectl"}, {"manager": "manager"}]
+    owned = {"managedFields": both, "ownerReferences": [reference_to(parent)]}
+    view = view_of(trimmed(SECRETS, old), parent)
+
+    (found,) = told(view, write(SECRETS, old, changed(old, metadata=owned)), STRANGER)
+
+    assert (found.what, found.manager_lives) == ("adoption", False)
+
+
+def test_who_wrote_it_lives_beside_it() -> None:
+    """A workload of the writer's name in the same namespace: the manager is there."""
+    metadata = {"managedFields": [{"manager": "web"}]}
+    old = body("ConfigMap", "settings", metadata=metadata, data={"a": "1"})
+    both = {"managedFields": [{"manager": "web"}, {"manager": "other"}]}
+    view = view_of(trimmed(CONFIG_MAPS, old), workload("web"))
+
+    (found,) = told(view, write(CONFIG_MAPS, old, changed(old, metadata=both, data={})), STRANGER)
+
+    assert (found.what, found.manager_lives) == ("spec", True)
+
+
+def test_a_selector_that_a_delivery_was_asked_to_turn() -> None:
+    """A custom resource names the Service: whoever may run its kind was asked to write it."""
+    marks = charted("web", "web", SERVICES, "Service")
+    old = {**marks, "spec": {"selector": {"app": "blue"}}}
+    new = {**marks, "spec": {"selector": {"app": "green"}}}
+    delivery = thing(BALANCERS, "web", "prod")
+    need = Need(Edge.RULE, ObjectKey(SERVICES, "prod", "web"))
+    delivery = ClusterObject(key=delivery.key, uid=delivery.uid, gvk=delivery.gvk, needs=(need,))
+    things = [crd(), trimmed(SERVICES, old), trimmed(SECRETS, release("web"))]
+
+    (asked,) = told(view_of(things, delivery), write(SERVICES, old, new), STRANGER)
+    (alone,) = told(view_of(things), write(SERVICES, old, new), STRANGER)
+
+    assert (asked.what, asked.by, asked.explained) == ("selector", "helm", True)
+    assert (alone.explained, alone.manager_lives) == (False, True)

@@ -1,0 +1,99 @@
+"""Files of strangers on a real control plane: every verb and form, and runs that do not count."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suture.errors import InputError
+from suture.lab.assets import Assets
+from suture.lab.plane import Plane
+from suture.lab.scenarios.guard import NoGuard
+from suture.lab.scenarios.place import Lab
+from suture.lab.scenarios.reading import load
+from suture.lab.scenarios.report import Report
+from suture.lab.scenarios.run import Runner
+
+pytestmark = pytest.mark.lab
+
+VERBS = Path(__file__).parents[1] / "scenarios" / "data" / "verbs.yaml"
+
+
+@pytest.fixture(scope="module")
+def lab(lab_assets: Assets) -> Iterator[Lab]:
+    """Return a lab for scenarios alone."""
+    with Plane.up("verbs", binaries=lab_assets) as plane:
+        yield Lab(plane)
+
+
+def run(lab: Lab, path: Path) -> Report:
+    """Run a file without a guard."""
+    return asyncio.run(Runner(load(path), lab, NoGuard()).run())
+
+
+def test_every_verb(lab: Lab) -> None:
+    """Written, waited for, counted, and all that was meant came about."""
+    report = run(lab, VERBS)
+
+    assert report.verdict == "passed", (report.void_reason, report.unreached, report.notes)
+    assert report.unreached == ()
+    assert report.notes == ()
+    assert report.harm.lost == 0
+    assert report.harm.probes["nodes_cordoned"] == 1
+    assert report.harm.probes["replicas_lost"] == 1
+    assert [step.missing for step in report.steps if step.missing] == [1], (
+        "`not-there` is not there"
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (
+            "{by: a, verb: create, resource: configmaps, names: Not_A_Name, namespaces: v, body: {}}",
+            "422",
+        ),
+        (
+            "{by: a, verb: patch, resource: configmaps, names: here, namespaces: v, patch: {value: 7}}",
+            "400",
+        ),
+        ("{by: a, verb: delete, resource: gadgets.example.com, names: x}", "serves no `gadgets"),
+        (
+            "{by: a, verb: delete, resource: configmaps, names: v/here, options: {preconditions: {uid: other}}}",
+            "409",
+        ),
+    ],
+)
+def test_a_step_that_fails_makes_the_run_void(
+    lab: Lab, step: str, reason: str, tmp_path: Path
+) -> None:
+    """Whatever fails for another reason than Suture: it measured something else.
+
+    What is there already, or is not there, is what an earlier refusal may have left.
+    """
+    path = tmp_path / "void.yaml"
+    path.write_text(
+        "kind: benign\nactors: {a: {user: somebody}}\ncluster:\n  files:\n"
+        "    - {apiVersion: v1, kind: ConfigMap, metadata: {name: here, namespace: v}}\n"
+        f"steps:\n  - {step}\n"
+    )
+    report = run(lab, path)
+
+    assert report.verdict == "void"
+    assert reason in report.void_reason
+    assert not report.expected
+
+
+def test_an_object_that_is_not_taken_is_the_files_mistake(lab: Lab, tmp_path: Path) -> None:
+    """And said as such, with the API server's words."""
+    path = tmp_path / "bad.yaml"
+    path.write_text(
+        "kind: benign\ncluster:\n  files:\n"
+        "    - {apiVersion: v1, kind: Service, metadata: {name: Bad_Name}}\n"
+        "steps: [{wait: 1s}]\n"
+    )
+    with pytest.raises(InputError, match="Service `default/Bad_Name` is not taken"):
+        run(lab, path)

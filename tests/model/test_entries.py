@@ -1,0 +1,151 @@
+"""What is gone from inside a value: by name where it has one, by its text where it has none."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suture.model.difference import parts_changed, parts_of
+from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
+
+ROLES = """\
+- rolearn: arn:aws:iam::1:role/nodes
+  username: system:node:{{EC2PrivateDNSName}}
+  groups:
+  - system:bootstrappers
+  - system:nodes
+- rolearn: arn:aws:iam::1:role/admin
+  username: admin
+  groups:
+  - system:masters
+"""
+
+ZONES = """\
+.:53 {
+    errors
+    kubernetes cluster.local in-addr.arpa {
+        pods insecure
+    }
+    forward . /etc/resolv.conf
+    cache 30
+}
+"""
+
+
+def names(found: list[Dropped]) -> list[str]:
+    return [name for one in found for name in one.entries]
+
+
+def test_a_role_that_is_gone_from_a_role_map() -> None:
+    """The role and its groups are named; those of the other role stay."""
+    kept = ROLES[ROLES.index("- rolearn: arn:aws:iam::1:role/admin") :]
+
+    found = names(texts_dropped("data.mapRoles", ROLES, kept))
+
+    assert "- rolearn: arn:aws:iam::1:role/nodes" in found
+    assert {"- system:bootstrappers", "- system:nodes"} <= set(found)
+    assert "- system:masters" not in found
+
+
+def test_a_plugin_that_is_gone_from_a_name_server() -> None:
+    """A line that is gone is named by its first word; one that is changed is not gone."""
+    without = "\n".join(line for line in ZONES.splitlines() if "forward" not in line)
+
+    assert names(texts_dropped("data.Corefile", ZONES, without)) == ["forward"]
+    assert texts_dropped("data.Corefile", ZONES, ZONES.replace("cache 30", "cache 60")) == []
+    assert texts_dropped("data.Corefile", ZONES, ZONES.replace("    ", "\t")) == []
+
+
+def test_json_is_compared_as_json() -> None:
+    """A text that is JSON is known by its keys and items, however it is written."""
+    old = {"peers": ["a", "b"], "on": True}
+
+    found = texts_dropped("data.x", msgspec.json.encode(old).decode(), '{"peers": [ "b" ]}')
+
+    assert names(found) == ["on", "a"]
+    assert [one.field for one in found] == ["data.x", "data.x.peers"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [
+        ({"a": "1", "b": "2"}, {"a": "9"}, ["b"]),
+        ({"a": "1"}, {"a": ""}, ["a"]),
+        ({"a": ""}, {}, []),
+        ({"a": "1"}, {"a": "1", "b": "2"}, []),
+    ],
+)
+def test_keys(old: dict[str, str], new: dict[str, str], gone: list[str]) -> None:
+    """A key that is gone or emptied is dropped; one that had nothing is not."""
+    assert names(keys_dropped("data", old, new)) == gone
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [
+        ({"peers": [{"name": "a", "w": 1}, {"name": "b"}]}, {"peers": [{"name": "b"}]}, ["a"]),
+        ({"peers": [{"name": "a", "w": 1}]}, {"peers": [{"name": "a", "w": 2}]}, []),
+        ({"ports": [{"w": 1}, {"w": 2}]}, {"ports": [{"w": 1}, {"w": 3}]}, []),
+        ({"ports": [{"w": 1}, {"w": 2}]}, {"ports": [{"w": 3}]}, ['{"w":1}']),
+        ({"ports": [80, 81]}, {"ports": [80]}, ["81"]),
+        ({"ports": ["a", "b"]}, {"ports": ["a", "c"]}, ["b"]),
+        ({"ports": ["a", "b"]}, {}, ["a", "b"]),
+        ({"one": {"two": ["a"]}}, {"one": {"two": []}}, ["a"]),
+        ({"size": 3, "old": "x"}, {"size": 4}, []),
+    ],
+)
+def test_lists_within_a_spec(old: object, new: object, gone: list[str]) -> None:
+    """Items are told by name; a field that is not set any more is no entry."""
+    assert names(list(values_dropped("spec", old, new))) == gone
+
+
+def test_the_path_leads_to_the_item() -> None:
+    """What is gone from inside an item is found by the item's name."""
+    old = {"routes": [{"name": "r", "hosts": ["a", "b"]}]}
+    new = {"routes": [{"name": "r", "hosts": ["b"]}]}
+
+    (found,) = values_dropped("spec", old, new)
+
+    assert (found.field, found.before, found.entries) == ("spec.routes[r].hosts", 2, ("a",))
+
+
+_words = st.lists(st.text("abcdef", min_size=1, max_size=3), min_size=2, max_size=12)
+
+
+@given(old=_words, new=_words)
+def test_lines_are_a_bag(old: list[str], new: list[str]) -> None:
+    """What is told is what is left when each line of the new text takes one of the old away."""
+    left = list(new)
+    gone = []
+    for line in old:
+        if line in left:
+            left.remove(line)
+        else:
+            gone.append(line)
+
+    found = names(texts_dropped("x", "\n".join(old), "\n".join(new)))
+
+    assert sorted(found) == sorted(gone)
+
+
+@given(old=_words, new=_words)
+def test_items_are_a_bag_too(old: list[str], new: list[str]) -> None:
+    """The same of the items of a list that are texts."""
+    lines = names(texts_dropped("x", "\n".join(old), "\n".join(new)))
+    items = names(list(values_dropped("x", old, new)))
+
+    assert sorted(items) == sorted(lines)
+
+
+def test_parts_of_a_body() -> None:
+    """Only what stands beside metadata and status is told of, and only where both are shown."""
+    old = b'{"kind":"A","metadata":{"x":1},"spec":{"a":1},"data":{},"status":1}'
+    new = b'{"kind":"A","metadata":{"x":2},"spec":{"a":2},"data":{},"status":2}'
+
+    assert parts_changed(old, new) == ("spec",)
+    assert parts_changed(old, old) == ()
+    assert parts_changed(old, b"") == ()
+    assert parts_changed(old, b"[") == ("data", "spec")
+    assert set(parts_of(old)) == {"spec", "data"}

@@ -1,0 +1,121 @@
+"""Scenarios without a control plane come out as their files say, through the same lines as live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suture.lab.scenarios.offline.place import judge_offline
+from suture.lab.scenarios.reading import BUNDLED, find, load
+from suture.lab.scenarios.report import Report
+
+NAMES = sorted(path.stem for path in BUNDLED.glob("*.yaml"))
+BALANCERS = ["load-balancer-operator", "load-balancer-nil-selector"]
+BENIGN = [
+    "collection-by-label",
+    "helm-upgrade-200",
+    "load-balancer-twin",
+    "rollout-500",
+    "service-rename-30",
+]
+
+
+def told(report: Report) -> str:
+    """Return a report in words, for a test that fails."""
+    return "; ".join([report.void_reason, *report.reasons[:3], *report.unreached, *report.notes])
+
+
+@pytest.mark.parametrize("authorizer", [True, False], ids=["authorizer", "admission-alone"])
+@pytest.mark.parametrize("name", NAMES)
+def test_guarded_it_comes_out_as_its_file_says(name: str, authorizer: bool) -> None:
+    """Every bundled file, with the authorizer and without it."""
+    report = judge_offline(load(find(name)), "enforce", authorizer=authorizer, replayed=False)
+
+    assert report.expected, told(report)
+    assert (report.place, report.added_latency_ms) == ("offline", None)
+    assert report.would_refuse == report.refused
+    if name in BENIGN:
+        assert (report.verdict, report.refused, report.harm.lost) == ("passed", 0, 0)
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+@pytest.mark.parametrize("name", BALANCERS)
+def test_without_enforcement_the_incident_does_its_harm(name: str, mode: str) -> None:
+    """Every Service goes, and then no pod can be created; observed, it is known what would help."""
+    report = judge_offline(load(find(name)), "off" if mode == "off" else "observe", replayed=False)
+
+    assert report.expected, told(report)
+    # WHY one less when observed: Suture's own Service is guarded in-process in every stage.
+    spared = 1 if mode == "observe" else 0
+    assert report.harm.lost == report.harm.population - spared
+    assert report.harm.population >= 1000
+    assert report.harm.probes["pod_creation_blocked"] >= 100
+    assert (report.would_refuse > 90) is (mode == "observe")
+
+
+def test_one_by_one_ten_of_a_thousand_go() -> None:
+    """At most what the budget allows, and nothing that a webhook needs."""
+    report = judge_offline(load(find("load-balancer-operator")), "enforce", replayed=False)
+
+    assert 0 < report.harm.lost <= 10
+    assert report.bound == 10
+    assert report.harm.probes == {"pod_creation_blocked": 0}
+    lost = report.harm.by_kind["services"].examples
+    assert not any("pod-policy" in one or "pod-injector" in one or "suture" in one for one in lost)
+
+
+@pytest.mark.parametrize("authorizer", [True, False], ids=["authorizer", "admission-alone"])
+def test_a_nil_selector_deletes_nothing(authorizer: bool) -> None:
+    """Not one Service of a thousand, whether the selector is seen or not."""
+    report = judge_offline(
+        load(find("load-balancer-nil-selector")),
+        "enforce",
+        authorizer=authorizer,
+        replayed=False,
+    )
+
+    assert report.harm.lost == 0
+    assert report.harm.probes == {"pod_creation_blocked": 0}
+
+
+def test_every_verb_is_known() -> None:
+    """A stranger's file with all of them runs through, as it does on the lab."""
+    report = judge_offline(load(Path(__file__).parent / "data" / "verbs.yaml"), "enforce")
+
+    assert report.verdict == "passed", told(report)
+
+
+def test_paces_cost_no_time_and_windows_count_them(tmp_path: Path) -> None:
+    """Ten minutes of writes are judged in seconds, and a budget's window has passed meanwhile."""
+    file = tmp_path / "slow.yaml"
+    file.write_text(
+        """
+kind: benign
+cluster: {shapes: [{shape: services-with-deployments, count: 40, namespaces: [calm]}]}
+actors: {operator: {serviceAccount: calm-system/operator}}
+steps:
+  - {by: operator, verb: delete, resource: configmaps, namespaces: [calm], names: [nothing]}
+  - {wait: 10m}
+  - {verb: wait, resource: services, namespaces: [calm], names: [app-0], until: ready}
+harm: {kinds: [services]}
+"""
+    )
+    report = judge_offline(load(file), "enforce")
+
+    assert report.verdict == "passed", told(report)
+    assert report.duration_s < 60
+
+
+def test_two_runs_say_the_same() -> None:
+    """What is predicted twice is the same twice."""
+    first, again = (
+        judge_offline(load(find("load-balancer-operator")), "enforce", replayed=False) for _ in "12"
+    )
+
+    assert first.harm == again.harm
+    assert (first.refused, first.first_refused_write, first.reasons) == (
+        again.refused,
+        again.first_refused_write,
+        again.reasons,
+    )

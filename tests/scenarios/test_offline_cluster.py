@@ -1,0 +1,381 @@
+"""The predicted cluster behaves as a real one does, as far as scenarios can tell."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from suture.errors import (
+    AlreadyExistsError,
+    ApiConflictError,
+    ApiError,
+    ApiUnavailableError,
+    ForbiddenError,
+    NotFoundError,
+    TooManyRequestsError,
+)
+from suture.impact.project import project
+from suture.lab.scenarios.cluster import Cluster, Object
+from suture.lab.scenarios.offline.client import OfflineClient
+from suture.lab.scenarios.offline.loop import run_jumping
+from suture.lab.scenarios.offline.place import Offline
+from suture.lab.scenarios.populate import World, populate
+from suture.lab.scenarios.shapes import SHAPES
+from suture.model.actor import UserInfo
+from suture.model.graph import GraphView
+from suture.model.names import (
+    DEPLOYMENTS,
+    NAMESPACES,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    Gvk,
+    ObjectKey,
+    Operation,
+    Propagation,
+    Resource,
+)
+from suture.model.request import DeleteOptions, Request
+
+PODS_OF = "/api/v1/namespaces/shop/pods"
+WEB = "/apis/apps/v1/namespaces/shop/deployments/web-0"
+
+Body = Callable[[Offline, OfflineClient], Awaitable[None]]
+
+
+def on_a_cluster(body: Body, *shapes: dict[str, Any]) -> None:
+    """Run a test on a predicted cluster with these shapes in it."""
+
+    async def main() -> None:
+        place = Offline()
+        async with place.reached() as cluster:
+            await furnished(cluster, *shapes)
+            await body(place, OfflineClient(place.server))
+
+    run_jumping(main())
+
+
+async def furnished(cluster: Cluster, *shapes: dict[str, Any]) -> None:
+    """Build shapes as a scenario does."""
+
+    async def as_they_are(things: Any) -> Any:
+        return things
+
+    objects: list[Object] = []
+    for one in shapes:
+        parameters = {key: value for key, value in one.items() if key != "shape"}
+        objects += SHAPES[one["shape"]](**parameters).objects()
+    await populate(cluster, World("test", "run"), objects, (), as_they_are)
+
+
+def web(replicas: int = 3, **more: Any) -> dict[str, Any]:
+    """Return the shape of a Deployment web-0 with a Service in namespace shop."""
+    return {
+        "shape": "services-with-deployments",
+        "count": 1,
+        "namespaces": ("shop",),
+        "prefix": "web",
+        "replicas": replicas,
+        **more,
+    }
+
+
+def predicted(place: Offline, key: ObjectKey, propagation: Propagation | None = None) -> set[str]:
+    """Return the uids that `impact` says would go with the delete of an object."""
+    view = GraphView(place.store.graph)
+    resource = key.resource
+    request = Request(
+        uid="",
+        operation=Operation.DELETE,
+        gvr=place.store.apis[resource].gvr,
+        gvk=Gvk("", "", ""),
+        namespace=key.namespace,
+        name=key.name,
+        user=UserInfo("somebody"),
+        options=DeleteOptions(propagation=propagation),
+    )
+    return {view.at(row).uid for row in project(request, view).removed}
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        pytest.param(ObjectKey(DEPLOYMENTS, "shop", "web-0"), WEB, id="deployment"),
+        pytest.param(ObjectKey(NAMESPACES, "", "shop"), "/api/v1/namespaces/shop", id="namespace"),
+        pytest.param(
+            ObjectKey(
+                Resource("apiextensions.k8s.io", "customresourcedefinitions"),
+                "",
+                "widgets.widgets.example.com",
+            ),
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.widgets.example.com",
+            id="definition",
+        ),
+    ],
+)
+def test_what_goes_is_what_impact_predicts(key: ObjectKey, path: str) -> None:
+    """The controllers remove one by one what the projection of the delete names at once."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        wanted = predicted(place, key)
+        before = {one.uid for one in place.store}
+
+        await client.delete(path)
+
+        assert len(wanted) > 3
+        assert before - {one.uid for one in place.store} == wanted
+
+    instances = {"shape": "crd-with-instances", "count": 4, "children": "secrets"}
+    on_a_cluster(body, web(), instances)
+
+
+def test_dependents_can_be_left_behind() -> None:
+    """Orphaned, a ReplicaSet stays with its pods and without its owner."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        await client.delete(WEB, propagation_policy=Propagation.ORPHAN)
+
+        (left,) = place.store.all(REPLICA_SETS)
+        assert left.seen.owners == ()
+        assert place.store.count(PODS) == 3
+
+    on_a_cluster(body, web())
+
+
+def test_in_the_foreground_the_owner_goes_last() -> None:
+    """It is gone only after what blocks it; nothing of it is left."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        gone: list[str] = []
+        place.store.observers.append(
+            lambda before, after: gone.append(before.body["kind"]) if before and not after else None
+        )
+        await client.delete(WEB, propagation_policy=Propagation.FOREGROUND)
+
+        assert [kind for kind in gone if kind != "EndpointSlice"] == [
+            "Pod",
+            "Pod",
+            "Pod",
+            "ReplicaSet",
+            "Deployment",
+        ]
+
+    on_a_cluster(body, web())
+
+
+def test_a_finalizer_keeps_an_object_and_what_it_owns() -> None:
+    """Until it is lifted, by an update, which then is the deletion."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        path = "/apis/balancers.example.com/v1/namespaces/edge/loadbalancers/balancer-0"
+        await client.delete(path)
+        assert "deletionTimestamp" in (await client.get(path))["metadata"]
+        assert len(place.store.all(SERVICES, "edge")) == 2
+
+        await client.patch(path, {"metadata": {"finalizers": None}}, type="merge")
+
+        with pytest.raises(NotFoundError):
+            await client.get(path)
+        assert place.store.all(SERVICES, "edge") == []
+
+    on_a_cluster(body, {"shape": "owned", "children_each": 2, "namespaces": ("edge",)})
+
+
+@pytest.mark.parametrize("replicas", [1, 7, 100])
+def test_a_rollout_replaces_every_pod_and_empties_no_service(replicas: int) -> None:
+    """Within surge and unavailability, and the Service has endpoints all along."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        before = {one.uid for one in place.store.all(PODS)}
+        row = place.store.graph.row(ObjectKey(SERVICES, "shop", "web-0"))
+        assert row is not None
+        fewest = replicas
+
+        def looked(_before: Any, after: Any) -> None:
+            nonlocal fewest
+            if after is not None and after.key.resource == PODS:
+                fewest = min(fewest, len(place.store.view.ready_endpoints(row)))
+
+        place.store.observers.append(looked)
+        change = {"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "b"}]}}}}
+        await client.patch(WEB, change, type="strategic")
+
+        after = {one.uid for one in place.store.all(PODS)}
+        assert len(after) == replicas
+        assert not before & after
+        assert fewest >= replicas - replicas // 4
+        status = (await client.get(WEB))["status"]
+        assert (status["updatedReplicas"], status["readyReplicas"]) == (replicas, replicas)
+
+    on_a_cluster(body, web(replicas))
+
+
+def test_a_scale_changes_the_number_of_pods() -> None:
+    """Up and down, through the subresource."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        for wanted in (5, 0, 2):
+            body = {"spec": {"replicas": wanted}}
+            answer = await client.patch(f"{WEB}/scale", body, type="merge")
+            assert answer["kind"] == "Scale"
+            assert place.store.count(PODS) == wanted
+
+    on_a_cluster(body, web())
+
+
+def test_a_lost_pod_comes_back_under_another_uid() -> None:
+    """Its maker brings it back; a bare one stays away."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        before = {one.uid for one in place.store.all(PODS)}
+
+        for pod in place.store.all(PODS):
+            await client.delete(f"/api/v1/namespaces/{pod.key.namespace}/pods/{pod.key.name}")
+
+        after = place.store.all(PODS)
+        assert sorted(one.key.name.partition("-")[0] for one in after) == ["db", "db", "db", "web"]
+        assert not before & {one.uid for one in after}
+
+    on_a_cluster(
+        body,
+        web(1),
+        {"shape": "statefulsets", "namespaces": ("shop",)},
+        {"shape": "pods", "count": 2, "namespaces": ("shop",)},
+    )
+
+
+def test_a_dead_fail_closed_webhook_stops_pods() -> None:
+    """Those that people create, and those that controllers want: the second wave."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        await client.delete("/api/v1/namespaces/gate-system/services/gate")
+
+        with pytest.raises(ApiUnavailableError, match="failed calling webhook"):
+            await client.create(PODS_OF, {"metadata": {"name": "one"}, "spec": {"containers": []}})
+        (pod, *_) = place.store.all(PODS, "shop")
+        await client.delete(f"{PODS_OF}/{pod.key.name}")
+        assert len(place.store.all(PODS, "shop")) == 2
+
+    on_a_cluster(body, web(), {"shape": "webhook"})
+
+
+def test_a_disruption_budget_holds_an_eviction() -> None:
+    """As the API server answers: ask again later."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        (pod, *_) = place.store.all(PODS, "shop")
+        path = f"{PODS_OF}/{pod.key.name}/eviction"
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {}}
+
+        with pytest.raises(TooManyRequestsError, match="disruption budget"):
+            await client.create(path, eviction)
+
+    on_a_cluster(body, web(2, disruption_budget=2))
+
+
+def test_jobs_end_and_expire() -> None:
+    """After the time that life takes, which here is none."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        path = "/apis/batch/v1/namespaces/job-0/jobs/job-0"
+        await asyncio.sleep(2)
+        status = (await client.get(path))["status"]
+        assert status["succeeded"] == 1
+        assert status["conditions"][0]["type"] == "Complete"
+        await asyncio.sleep(30)
+        with pytest.raises(NotFoundError):
+            await client.get(path)
+        assert place.store.count(PODS) == 0
+
+    on_a_cluster(body, {"shape": "jobs", "count": 1, "ttl": 20})
+
+
+def test_claims_are_bound_and_kept_while_used() -> None:
+    """A deleted claim stays until its pod is gone."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        path = "/api/v1/namespaces/data-0/persistentvolumeclaims/data-0"
+        assert (await client.get(path))["status"]["phase"] == "Bound"
+        assert place.store.count(PODS) == 1
+        await client.delete(path)
+        assert "deletionTimestamp" in (await client.get(path))["metadata"]
+
+        await client.delete("/apis/apps/v1/namespaces/data-0/deployments/data-0")
+
+        with pytest.raises(NotFoundError):
+            await client.get(path)
+
+    on_a_cluster(body, {"shape": "claims", "count": 1})
+
+
+def test_daemons_run_on_every_node() -> None:
+    """Also on a new one."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        nodes = place.store.count(Resource("", "nodes"))
+        assert place.store.count(PODS) == nodes
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "late"}}
+        await client.create("/api/v1/nodes", node)
+        assert place.store.count(PODS) == nodes + 1
+
+    on_a_cluster(body, {"shape": "daemonsets"})
+
+
+def test_mistakes_have_the_api_servers_own_answers() -> None:
+    """Each with the error that the real client raises."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        service = {"metadata": {"name": "web-0"}, "spec": {"ports": [{"port": 80}]}}
+        with pytest.raises(AlreadyExistsError):
+            await client.create("/api/v1/namespaces/shop/services", service)
+        with pytest.raises(NotFoundError, match="namespaces"):
+            await client.create("/api/v1/namespaces/nowhere/services", service)
+        with pytest.raises(NotFoundError):
+            await client.get("/apis/nobody.example.com/v1/things")
+        with pytest.raises(ApiConflictError):
+            await client.delete(WEB, uid="another")
+        with pytest.raises(ForbiddenError):
+            await client.delete("/api/v1/namespaces/kube-system")
+        live = await client.get(WEB)
+        await client.patch(WEB, {"metadata": {"labels": {"a": "b"}}}, type="merge")
+        with pytest.raises(ApiConflictError):
+            await client.update(WEB, live)
+        with pytest.raises(ApiError, match="nowhere"):
+            await client.patch(WEB, [{"op": "remove", "path": "/spec/nothing"}], type="json")
+
+    on_a_cluster(body, web())
+
+
+def test_a_dry_run_changes_nothing() -> None:
+    """Of any verb."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        before = {one.uid: one.raw for one in place.store}
+        service = {"metadata": {"name": "new"}, "spec": {"ports": [{"port": 80}]}}
+        await client.create("/api/v1/namespaces/shop/services", service, dry_run=True)
+        await client.patch(WEB, {"spec": {"replicas": 0}}, type="merge", dry_run=True)
+        await client.patch(f"{WEB}/scale", {"spec": {"replicas": 0}}, type="merge", dry_run=True)
+        await client.delete(WEB, dry_run=True)
+        await client.delete_collection(PODS_OF, label_selector=None, dry_run=True)
+        assert {one.uid: one.raw for one in place.store} == before
+
+    on_a_cluster(body, web())
+
+
+def test_a_token_dies_with_its_account() -> None:
+    """As the API server has it: 401 from then on."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        account = "/api/v1/namespaces/shop/serviceaccounts/default"
+        answer = await client.create(f"{account}/token", {})
+        mine = client.with_token(answer["status"]["token"])
+        await mine.patch(WEB, {"metadata": {"labels": {"a": "b"}}}, type="merge")
+        await client.delete(account)
+        with pytest.raises(ApiError) as caught:
+            await mine.delete(WEB)
+        assert caught.value.status == 401
+
+    on_a_cluster(body, web())

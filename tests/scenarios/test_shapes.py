@@ -1,0 +1,120 @@
+"""Populations are written out the same each time, as large as asked, and as described."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+
+from suture.lab.scenarios.shapes import DELETED, SHAPES
+from suture.lab.scenarios.shapes.help import described
+
+
+def made(name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+    """Return a shape's objects."""
+    return msgspec.convert(parameters, SHAPES[name]).objects()
+
+
+def kinds(objects: list[dict[str, Any]]) -> Counter[str]:
+    """Count objects by kind."""
+    return Counter(one["kind"] for one in objects)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape(name: str) -> None:
+    """With its defaults: the same twice, names that clash nowhere, every parameter explained."""
+    objects = made(name)
+
+    assert objects
+    assert objects == made(name)
+    places = [
+        (one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in objects
+    ]
+    assert len(places) == len(set(places))
+    help_ = described(name, SHAPES[name])
+    assert help_.help
+    assert {"count", "name", "replicas", "names"} & {one.name for one in help_.parameters}
+
+
+def test_services_with_deployments() -> None:
+    """A Service over pods of its own for each, spread over namespaces in turn."""
+    objects = made("services-with-deployments", count=10, namespaces=3, prefix="shop")
+
+    assert kinds(objects) == {"Namespace": 3, "Deployment": 10, "Service": 10}
+    services = [one for one in objects if one["kind"] == "Service"]
+    assert services[4]["metadata"]["name"] == "shop-4"
+    assert services[4]["metadata"]["namespace"] == "shop-1"
+    deployment = next(
+        one
+        for one in objects
+        if one["kind"] == "Deployment" and one["metadata"]["name"] == "shop-4"
+    )
+    assert (
+        services[4]["spec"]["selector"].items()
+        <= deployment["spec"]["template"]["metadata"]["labels"].items()
+    )
+
+
+def test_idle_services() -> None:
+    """The four kinds take turns, and none of them selects a pod of anybody."""
+    objects = made("idle-services", count=8, namespaces=["a"])
+    services = [one for one in objects if one["kind"] == "Service"]
+
+    assert len(services) == 8
+    assert sum(one["spec"].get("clusterIP") == "None" for one in services) == 2
+    assert sum(one["spec"].get("type") == "ExternalName" for one in services) == 2
+    assert sum("selector" not in one["spec"] for one in services) == 4
+
+
+def test_owned_services() -> None:
+    """A balancer with its finalizer, and Services that name it as their owner."""
+    objects = made("owned", children_each=3, deleted=True)
+
+    assert kinds(objects) == {
+        "CustomResourceDefinition": 1,
+        "Namespace": 1,
+        "LoadBalancer": 1,
+        "Deployment": 3,
+        "Service": 3,
+    }
+    balancer = next(one for one in objects if one["kind"] == "LoadBalancer")
+    assert balancer["metadata"]["finalizers"]
+    assert balancer["metadata"]["annotations"][DELETED] == "true"
+    for one in objects:
+        owners = one["metadata"].get("ownerReferences", [])
+        assert bool(owners) == (one["kind"] == "Service")
+
+
+def test_a_crd_with_instances() -> None:
+    """As many as asked, with a spec that counts, and their children."""
+    objects = made(
+        "crd-with-instances", count=4, children="secrets", children_each=2, spec={"n": "{i}"}
+    )
+
+    assert kinds(objects)["Widget"] == 4
+    assert kinds(objects)["Secret"] == 8
+    assert [one["spec"]["n"] for one in objects if one["kind"] == "Widget"] == ["0", "1", "2", "3"]
+    cluster_scoped = made("crd-with-instances", count=2, scope="Cluster")
+    assert all("namespace" not in one["metadata"] for one in cluster_scoped)
+
+
+def test_a_release_of_two_hundred() -> None:
+    """Two hundred objects of ten kinds, what is hashed, and Helm's own record."""
+    objects = made("release", objects_total=200, hashed=6)
+
+    assert len(objects) == 1 + 200 + 6 + 1
+    assert len(kinds(objects)) == 11
+
+
+def test_a_webhook_leaves_itself_out() -> None:
+    """By default it looks neither at its own namespace nor at kube-system."""
+    [configuration] = [
+        one for one in made("webhook", name="gate") if one["kind"].endswith("Configuration")
+    ]
+    [webhook] = configuration["webhooks"]
+
+    assert webhook["failurePolicy"] == "Fail"
+    [excluded] = webhook["namespaceSelector"]["matchExpressions"]
+    assert excluded["values"] == ["kube-system", "gate-system"]

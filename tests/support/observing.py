@@ -1,0 +1,35 @@
+"""An observer that keeps what it was told."""
+
+from __future__ import annotations
+
+from suture.model.objects import ClusterObject
+
+
+class Told:
+    """What was told, in order: `began`, `changed`, `terminates` or `ended`, and of what."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, ClusterObject]] = []
+
+    def began(self, thing: ClusterObject) -> None:
+        """Keep it."""
+        self.all.append(("began", thing))
+
+    def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
+        """Keep it."""
+        self.all.append(("terminates" if terminates else "changed", thing))
+
+    def ended(self, thing: ClusterObject) -> None:
+        """Keep it."""
+        self.all.append(("ended", thing))
+
+    def names(self, *whats: str) -> list[str]:
+        """Return the names of the objects of which one of `whats` was told."""
+        return [thing.key.name for what, thing in self.all if what in whats]
+
+    def clear(self) -> None:
+        """Forget what was told so far."""
+        self.all.clear()
+
+    def __len__(self) -> int:
+        return len(self.all)

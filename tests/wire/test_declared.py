@@ -1,0 +1,474 @@
+"""Rules read from raw objects: what is named, selected and wanted; odd JSON says nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suture.model.edges import Edge, Need, Selection
+from suture.model.fieldpath import FieldPath
+from suture.model.names import NODES, PODS, SECRETS, SERVICES, Gvk, ObjectKey, Resource
+from suture.model.objects import CustomFacts
+from suture.model.rules import (
+    REFERENCE_RULES,
+    By,
+    Form,
+    KindRules,
+    Named,
+    ParentOf,
+    Place,
+    Reference,
+    RuleFacts,
+    Selected,
+    TypeName,
+    name_pattern,
+)
+from suture.model.selectors import Operator, Requirement, Selector
+from suture.wire.declared import Declared
+from suture.wire.projections import Projection, ends, trails
+from suture.wire.shapes import Document, Meta
+from suture.wire.trim import Trimmer
+
+DATABASES = Resource("db.example.com", "databases")
+
+
+def path(text: str) -> FieldPath:
+    return FieldPath.parse(text)
+
+
+def named(
+    field: str,
+    place: str = "same",
+    *,
+    to: Resource = SECRETS,
+    key: str = "",
+    optional: bool = False,
+) -> Named:
+    where = Place(place) if place in list(Place) else path(place)
+    return Named(path(field), to, where, path(key) if key else None, optional)
+
+
+def selected(
+    field: str,
+    written: Form = Form.LABEL_SELECTOR,
+    *,
+    of: Resource = PODS,
+    place: Place = Place.SAME,
+    namespaces: str = "",
+) -> Selected:
+    return Selected(path(field), of, written, place, path(namespaces) if namespaces else None)
+
+
+def read(
+    rules: KindRules, body: dict[str, Any], namespace: str = "ns"
+) -> tuple[tuple[Need, ...], CustomFacts]:
+    """Read an object as the reader of its kind does."""
+    declared = Declared(rules)
+    whole = {"metadata": {"name": "db", "namespace": namespace}, **body}
+    document = msgspec.json.decode(msgspec.json.encode(whole), type=declared.document)
+    labels = body.get("metadata", {}).get("labels", {})
+    return declared.needs(document, namespace, labels), declared.facts(document, namespace, labels)
+
+
+def secret(name: str, namespace: str = "ns", key: str = "", *, optional: bool = False) -> Need:
+    return Need(Edge.RULE, ObjectKey(SECRETS, namespace, name), key, optional)
+
+
+def test_a_field_names_an_object() -> None:
+    """In the namespace of the object, unless the rule says otherwise."""
+    body = {"spec": {"ref": {"name": "a"}}}
+    assert read(KindRules((named("spec.ref.name"),)), body)[0] == (secret("a"),)
+    assert read(KindRules((named("spec.ref.name", "cluster"),)), body)[0] == (secret("a", ""),)
+    optional = KindRules((named("spec.ref.name", optional=True),))
+    assert read(optional, body)[0] == (secret("a", optional=True),)
+
+
+def test_each_item_has_its_own_namespace_and_key() -> None:
+    """What stands beside a name belongs to it, and to no other item."""
+    rules = KindRules(
+        (named("spec.users[*].secret.name", "spec.users[*].secret.in", key="spec.users[*].key"),)
+    )
+    body = {
+        "spec": {
+            "users": [
+                {"secret": {"name": "a", "in": "one"}, "key": "password"},
+                {"secret": {"name": "b"}},
+                {"secret": {"in": "three"}, "key": "no name"},
+                {"secret": {"name": "d", "in": "four"}, "key": "token"},
+            ]
+        }
+    }
+    assert read(rules, body)[0] == (
+        secret("a", "one", "password"),
+        secret("b"),
+        secret("d", "four", "token"),
+    )
+
+
+def test_every_item_is_an_element_or_a_value_of_a_map() -> None:
+    """Lists and maps are walked alike, nested as deep as the path says."""
+    rules = KindRules((named("spec.pools[*].mounts[*]"),))
+    body = {"spec": {"pools": {"x": {"mounts": ["a", "b"]}, "y": {"mounts": {"k": "c", "l": "a"}}}}}
+    assert read(rules, body)[0] == (secret("a"), secret("b"), secret("c"))
+
+
+def test_metadata_can_name_objects() -> None:
+    """Annotations and labels by their key, and the object's own name."""
+    rules = KindRules(
+        (
+            named("metadata.annotations['x/y']"),
+            named("metadata.labels['app.z']"),
+            named("metadata.name", to=SERVICES),
+        )
+    )
+    metadata = {"name": "db", "annotations": {"x/y": "a"}, "labels": {"app.z": "b"}}
+    assert read(rules, {"metadata": metadata})[0] == (
+        secret("a"),
+        secret("b"),
+        Need(Edge.RULE, ObjectKey(SERVICES, "ns", "db")),
+    )
+    assert rules.metadata_only
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        None,
+        "text",
+        7,
+        [],
+        {},
+        {"ref": None},
+        {"ref": "text"},
+        {"ref": ["text"]},
+        {"ref": {"name": None}},
+        {"ref": {"name": ""}},
+        {"ref": {"name": 7}},
+        {"ref": {"name": {"name": "a"}}},
+        {"ref": {"name": "a" * 254}},
+    ],
+)
+def test_an_odd_field_names_nothing(spec: Any) -> None:
+    """What is not of the shape that a rule expects says nothing, and hides nothing else."""
+    rules = KindRules((named("spec.ref.name"), named("status.secret")), wanted=path("spec.n"))
+    assert read(rules, {"spec": spec, "status": {"secret": "s"}}) == ((secret("s"),), CustomFacts())
+
+
+def test_one_odd_field_does_not_hide_the_others_of_its_object() -> None:
+    """A projection that fails is replaced by a walk."""
+    rules = KindRules((named("spec.a.name"), named("spec.b.name")), wanted=path("spec.n"))
+    needs, facts = read(rules, {"spec": {"a": "odd", "b": {"name": "b"}, "n": 3}})
+    assert needs == (secret("b"),)
+    assert facts.wanted == 3
+
+
+# ---------------------------------------------------------------- parents
+
+
+def parent(by: By, *, label: str = "", name: str = "", place: Place = Place.SAME) -> KindRules:
+    kind = ("db.example.com", "Database")
+    pattern = name_pattern(name) if name else ""
+    return KindRules(parents=(ParentOf(DATABASES, kind, by, label, pattern, place),))
+
+
+def test_a_child_knows_its_parent_by_label() -> None:
+    """The label's value is the parent's name; without the label it is nobody's child."""
+    rules = parent(By.LABEL, label="db.example.com/name")
+    body = {"metadata": {"labels": {"db.example.com/name": "main"}}}
+    assert read(rules, body)[0] == (Need(Edge.PARENT, ObjectKey(DATABASES, "ns", "main")),)
+    assert read(rules, {"metadata": {}})[0] == ()
+
+
+def test_a_child_knows_its_parent_by_name() -> None:
+    """A cluster-scoped parent has no namespace."""
+    rules = parent(By.NAME, name="{name}-*", place=Place.CLUSTER)
+    body = {"metadata": {"name": "main-0"}}
+    assert read(rules, body)[0] == (Need(Edge.PARENT, ObjectKey(DATABASES, "", "main")),)
+    assert read(rules, {"metadata": {"name": "main"}})[0] == ()
+
+
+def test_a_child_knows_its_parent_by_owner() -> None:
+    """Whatever the version; an owner of another kind is another edge's business."""
+    owners = [
+        {"apiVersion": "apps/v1", "kind": "Database", "name": "other", "uid": "1"},
+        {"apiVersion": "db.example.com/v1beta1", "kind": "Database", "name": "main", "uid": "2"},
+    ]
+    rules = parent(By.OWNER)
+    assert read(rules, {"metadata": {"ownerReferences": owners}})[0] == (
+        Need(Edge.PARENT, ObjectKey(DATABASES, "ns", "main")),
+    )
+    for odd in (None, [], "text", [7], owners[:1]):
+        assert read(rules, {"metadata": {"ownerReferences": odd}})[0] == ()
+
+
+# ---------------------------------------------------------------- selectors and counts
+
+
+def selections(rule: Selected, spec: Any, namespace: str = "ns") -> tuple[Selection, ...]:
+    return read(KindRules(selected=(rule,)), {"spec": spec}, namespace)[1].selections
+
+
+def test_a_label_selector_selects() -> None:
+    """Empty selects everything, absent nothing."""
+    rule = selected("spec.selector")
+    web = Selector.of({"app": "web"})
+    assert selections(rule, {"selector": {"matchLabels": {"app": "web"}}}) == (
+        Selection(PODS, "ns", web),
+    )
+    assert selections(rule, {"selector": {}}) == (Selection(PODS, "ns", Selector()),)
+    assert selections(rule, {"selector": None}) == ()
+    assert selections(rule, {}) == ()
+
+
+def test_expressions_are_read() -> None:
+    """Requirements keep their operators."""
+    expression = {"key": "tier", "operator": "NotIn", "values": ["b", "a"]}
+    found = selections(selected("spec.s"), {"s": {"matchExpressions": [expression]}})
+    assert found == (
+        Selection(PODS, "ns", Selector((Requirement("tier", Operator.NOT_IN, ("a", "b")),))),
+    )
+
+
+def test_a_map_of_labels_and_a_string_select() -> None:
+    """Empty ones are as good as absent."""
+    nodes = selected("spec.nodeSelector", Form.MATCH_LABELS, of=NODES, place=Place.CLUSTER)
+    assert selections(nodes, {"nodeSelector": {"disk": "ssd"}}) == (
+        Selection(NODES, "", Selector.of({"disk": "ssd"})),
+    )
+    assert selections(nodes, {"nodeSelector": {}}) == ()
+    text = selected("spec.selector", Form.STRING)
+    assert selections(text, {"selector": "app=web"}) == (
+        Selection(PODS, "ns", Selector.of({"app": "web"})),
+    )
+    assert selections(text, {"selector": ""}) == ()
+
+
+def test_a_selector_looks_into_the_namespaces_that_are_said() -> None:
+    """Else into its own; one of an object without namespace looks into all."""
+    rule = selected("spec.selector", namespaces="spec.namespaceSelector")
+    everything: dict[str, Any] = {"selector": {}}
+    assert selections(rule, everything) == (Selection(PODS, "ns", Selector()),)
+    assert selections(rule, {**everything, "namespaceSelector": {}}) == (
+        Selection(PODS, "", Selector(), Selector()),
+    )
+    some = {"matchLabels": {"team": "a"}}
+    assert selections(rule, {**everything, "namespaceSelector": some}) == (
+        Selection(PODS, "", Selector(), Selector.of({"team": "a"})),
+    )
+    assert selections(rule, everything, "") == (Selection(PODS, "", Selector(), Selector()),)
+
+
+@pytest.mark.parametrize(
+    ("written", "odd"),
+    [
+        (Form.LABEL_SELECTOR, "text"),
+        (Form.LABEL_SELECTOR, {"matchLabels": {"a": 1}}),
+        (Form.LABEL_SELECTOR, {"matchExpressions": [{"key": "a", "operator": "Near"}]}),
+        (Form.MATCH_LABELS, {"a": ["b"]}),
+        (Form.MATCH_LABELS, "text"),
+        (Form.STRING, {"a": "b"}),
+        (Form.STRING, "a b"),
+    ],
+)
+def test_a_selector_that_cannot_be_read_is_counted(written: Form, odd: Any) -> None:
+    """It selects nothing, and somebody hears of it."""
+    heard: list[str] = []
+    declared = Declared(
+        KindRules(selected=(selected("spec.s", written),)), odd=lambda: heard.append("x")
+    )
+    document = msgspec.json.decode(
+        msgspec.json.encode({"spec": {"s": odd}}), type=declared.document
+    )
+    assert declared.facts(document, "ns", {}) == CustomFacts()
+    assert heard == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "wanted"),
+    [
+        ({"n": 3}, 3),
+        ({"n": 0}, 0),
+        ({}, None),
+        ({"n": None}, None),
+        ({"n": True}, None),
+        ({"n": -1}, None),
+        ({"n": "3"}, None),
+        ({"n": 1.5}, None),
+    ],
+)
+def test_the_wanted_count_is_read(spec: Any, wanted: int | None) -> None:
+    """None wanted and not told are two things."""
+    assert read(KindRules(wanted=path("spec.n")), {"spec": spec})[1].wanted == wanted
+
+
+def test_wanted_counts_of_several_sets_add_up() -> None:
+    """A custom resource with several sets of children wants the sum."""
+    rules = KindRules(wanted=path("spec.sets[*].count"))
+    body = {"spec": {"sets": [{"count": 3}, {}, {"count": 2}]}}
+    assert read(rules, body)[1].wanted == 5
+
+
+# ---------------------------------------------------------------- kinds that are built in
+
+
+class _Spec(msgspec.Struct, gc=False):
+    replicas: int = 1
+
+
+class _BuiltIn(Document, gc=False):
+    spec: _Spec | None = None
+
+
+def test_a_built_in_projection_is_given_back_beside_rules() -> None:
+    """Rules read the same field as the projection does, and take nothing away from it."""
+    declared = Declared(KindRules((named("spec.ref"), named("data.x"))), _BuiltIn)
+    body = b'{"metadata":{"name":"a"},"spec":{"replicas":3,"ref":"b"},"data":{"x":"c"}}'
+    document = msgspec.json.decode(body, type=declared.document)
+    assert declared.built_in(document) == _BuiltIn("", Meta(name="a"), spec=_Spec(3))
+    assert declared.needs(document, "ns", {}) == (secret("b"), secret("c"))
+
+
+def test_a_built_in_projection_that_cannot_be_read_is_counted() -> None:
+    """The rest of the object is read all the same."""
+    heard: list[str] = []
+    declared = Declared(KindRules((named("spec.ref"),)), _BuiltIn, lambda: heard.append("x"))
+    document = msgspec.json.decode(b'{"spec":{"replicas":"x","ref":"b"}}', type=declared.document)
+    assert declared.built_in(document) is None
+    assert heard == ["x"]
+    assert declared.needs(document, "ns", {}) == (secret("b"),)
+
+
+def test_rules_of_metadata_leave_the_projection_as_it_is() -> None:
+    """Pods are read as fast with a rule about their labels as without."""
+    assert Declared(parent(By.LABEL, label="x"), _BuiltIn).document is _BuiltIn
+
+
+# ---------------------------------------------------------------- fast against obvious
+
+STEP = st.sampled_from(["a", "b", "", "c-d"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["x", "y", ""]),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "c-d", "e"]), below, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+def obvious(value: Any, steps: tuple[str, ...]) -> list[Any]:
+    """Walk plain JSON as the reference describes it."""
+    if not steps:
+        return [value]
+    below: list[Any] = []
+    if steps[0] == "":
+        if isinstance(value, list):
+            below = value
+        elif isinstance(value, dict):
+            below = list(value.values())
+    elif isinstance(value, dict) and value.get(steps[0]) is not None:
+        below = [value[steps[0]]]
+    return [found for one in below for found in obvious(one, steps[1:])]
+
+
+def plainly(value: object) -> Any:
+    """Return a value that was met as plain JSON."""
+    return msgspec.to_builtins(value)
+
+
+@given(st.lists(st.lists(STEP, min_size=1, max_size=4).map(tuple), min_size=1, max_size=5), VALUES)
+def test_a_projection_finds_what_a_walk_finds(paths: list[tuple[str, ...]], value: Any) -> None:
+    """Whatever the paths and whatever the JSON: odd, clashing, missing."""
+    projection = Projection(paths)
+    read = projection.read(msgspec.json.encode(value))
+    for one in paths:
+        found = [plainly(way[-1]) for way in trails(read, one)]
+        wanted = obvious(value, one)
+        assert _texts(found) == _texts(wanted)
+        assert [plainly(end) for end in ends(read, one)] == found
+
+
+def _texts(values: list[Any]) -> list[Any]:
+    """Return the values that rules look at: names, counts and whole maps."""
+    return [value for value in values if isinstance(value, str | int)]
+
+
+# ---------------------------------------------------------------- in the reader of a kind
+
+DATABASE = Gvk("db.example.com", "v1", "Database")
+BODY = b"""{"apiVersion":"db.example.com/v1","kind":"Database",
+  "metadata":{"name":"main","namespace":"ns","uid":"u","labels":{"owner":"fleet"}},
+  "spec":{"creds":"s","size":3,"selector":{"matchLabels":{"app":"db"}}}}"""
+
+
+def test_a_trimmer_reads_by_rules_once_they_are_declared() -> None:
+    """A reader that was handed out before goes on as it was; a new one heeds them."""
+    trimmer = Trimmer()
+    before = trimmer.reader(DATABASES, DATABASE)
+    rules = KindRules((named("spec.creds"),), (), (selected("spec.selector"),), path("spec.size"))
+    trimmer.declare({DATABASES: rules})
+    assert before.one(BODY).facts is None
+    thing = trimmer.reader(DATABASES, DATABASE).one(BODY)
+    assert list(thing.needs) == [secret("s")]
+    web = Selection(PODS, "ns", Selector.of({"app": "db"}))
+    assert thing.facts == CustomFacts(3, (web,))
+    trimmer.declare({})
+    assert trimmer.reader(DATABASES, DATABASE).one(BODY).facts is None
+
+
+def test_another_kind_at_the_same_place_is_read_without_rules() -> None:
+    """The Scale of a custom resource is none."""
+    trimmer = Trimmer()
+    trimmer.declare({DATABASES: KindRules((named("spec.creds"),))})
+    thing = trimmer.trim(BODY, DATABASES, Gvk("autoscaling", "v1", "Scale"))
+    assert (thing.facts, list(thing.needs)) == (None, [])
+
+
+def test_rules_of_metadata_are_read_of_metadata_alone() -> None:
+    """A kind that is watched for its metadata only has parents all the same, and no facts."""
+    trimmer = Trimmer()
+    trimmer.declare({SECRETS: parent(By.LABEL, label="owner")})
+    body = BODY.replace(b'"kind":"Database"', b'"kind":"PartialObjectMetadata"')
+    mine = Need(Edge.PARENT, ObjectKey(DATABASES, "ns", "fleet"))
+    for full in (False, True):
+        thing = trimmer.trim(
+            body if not full else BODY, SECRETS, Gvk("", "v1", "Secret"), full=full
+        )
+        assert (thing.facts, list(thing.needs)) == (None, [mine])
+
+
+def test_a_built_in_kind_keeps_its_own_needs_beside_those_by_rules() -> None:
+    """What both say is said once."""
+    trimmer = Trimmer()
+    trimmer.declare({PODS: KindRules((named("spec.schedulerName"), named("spec.volumes[*].name")))})
+    body = b"""{"kind":"Pod","metadata":{"name":"p","namespace":"ns","uid":"u"},
+      "spec":{"nodeName":"n","schedulerName":"s","serviceAccountName":"a",
+              "volumes":[{"name":"v","secret":{"secretName":"key"}}]}}"""
+    plain = Trimmer().trim(body, PODS, Gvk("", "v1", "Pod"))
+    thing = trimmer.trim(body, PODS, Gvk("", "v1", "Pod"))
+    assert thing.facts == plain.facts
+    assert list(thing.needs) == [*plain.needs, secret("s"), secret("v")]
+
+
+RULE = b"""{"kind":"ReferenceRule","metadata":{"name":"creds","uid":"u"},
+  "spec":{"from":{"group":"db.example.com","kind":"Database"},"field":"spec.creds",
+          "to":{"kind":"Secret","namespace":"same"}}}"""
+
+
+def test_a_reference_rule_of_the_cluster_is_read_whole() -> None:
+    """What makes no sense is kept as what is wrong with it."""
+    kind = Gvk("policies.suture.dev", "v1alpha1", "ReferenceRule")
+    facts = Trimmer().trim(RULE, REFERENCE_RULES, kind).facts
+    assert isinstance(facts, RuleFacts)
+    assert facts.rule is not None
+    assert facts.rule.says == Reference(path("spec.creds"), TypeName("", "Secret"))
+    for odd in (b'"x"', b"null", b'{"from":{"kind":"A"}}', b'{"from":7}'):
+        bad = RULE.partition(b'"spec":')[0] + b'"spec":' + odd + b"}"
+        facts = Trimmer().trim(bad, REFERENCE_RULES, kind).facts
+        assert isinstance(facts, RuleFacts)
+        assert facts.rule is None
+        assert "ReferenceRule creds" in facts.problem

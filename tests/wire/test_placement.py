@@ -1,0 +1,115 @@
+"""What templates ask of nodes and nodes have: read as the scheduler reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from suture.model.placement import ANYWHERE, Placement, Taint, Toleration
+from suture.model.selectors import Operator, Requirement, Selector
+from suture.wire.placementshapes import cpu_m, memory_mi, placement
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("100m", 100),
+        ("0.5", 500),
+        ("2", 2000),
+        (2, 2000),
+        (0.25, 250),
+        ("1e3", 1_000_000),
+        ("100u", 1),
+        ("1.5k", 1_500_000),
+        ("", 0),
+        ("nonsense", 0),
+        ("1Qi", 0),
+        ("-1", 0),
+        ("9" * 30, 0),
+    ],
+)
+def test_cpu_is_read_in_thousandths(text: str | int, amount: int) -> None:
+    """Every form of a quantity, rounded up where it is asked; nothing for what is none."""
+    assert cpu_m(text, up=True) == amount
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "there"),
+    [
+        ("512Mi", 512, 512),
+        ("1Gi", 1024, 1024),
+        ("7807852Ki", 7625, 7624),
+        ("1M", 1, 0),
+        (134217728, 128, 128),
+    ],
+)
+def test_memory_is_read_in_mebibytes(text: str | int, asked: int, there: int) -> None:
+    """Rounded up for what is asked and down for what is there."""
+    assert (memory_mi(text, up=True), memory_mi(text, up=False)) == (asked, there)
+
+
+def read(**spec: Any) -> Placement:
+    return placement(msgspec.Raw(msgspec.json.encode({"spec": spec})))
+
+
+def asks(cpu: str, memory: str, **more: Any) -> dict[str, Any]:
+    return {"resources": {"requests": {"cpu": cpu, "memory": memory}}, **more}
+
+
+def test_containers_add_up() -> None:
+    """Beside each other, sidecars too; an init container counts where it alone asks for more."""
+    found = read(
+        containers=[asks("100m", "64Mi"), {"resources": {"limits": {"cpu": "1"}}}, {}],
+        initContainers=[asks("50m", "10Mi", restartPolicy="Always"), asks("10m", "1Gi")],
+    )
+    assert (found.cpu_m, found.memory_mi) == (1150, 1034)
+
+
+def test_a_node_selector_holds_in_every_term() -> None:
+    """Terms of the affinity are alternatives; comparisons of numbers are left out."""
+    found = read(
+        nodeSelector={"disk": "ssd"},
+        affinity={
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
+                        {"matchExpressions": [{"key": "cpu", "operator": "Gt", "values": ["3"]}]},
+                    ]
+                }
+            }
+        },
+    )
+    disk = Requirement("disk", Operator.IN, ("ssd",))
+    assert found.terms == (
+        Selector((disk, Requirement("zone", Operator.IN, ("a",)))),
+        Selector((disk,)),
+    )
+    assert found.accepts({"disk": "ssd", "zone": "b"})
+    assert not found.accepts({"zone": "a"})
+    assert found.reads(["disk"])
+    assert not found.reads(["arch"])
+
+
+def test_tolerations_are_read() -> None:
+    """By key and value, by key alone, or anything at all."""
+    gpu, down = Taint("gpu", "yes"), Taint("down", effect="NoExecute")
+    soft = Taint("soft", effect="PreferNoSchedule")
+    some = read(tolerations=[{"key": "gpu", "operator": "Equal", "value": "yes"}])
+    assert some.tolerations == (Toleration("gpu", "yes"),)
+    assert some.tolerates([gpu, soft])
+    assert not some.tolerates([gpu, down])
+    assert not some.tolerates([Taint("gpu", "no")])
+    assert read(tolerations=[{"operator": "Exists"}]).tolerates([gpu, down])
+    assert read(tolerations=[{"key": "down", "operator": "Exists"}]).tolerates([down])
+    assert not read(
+        tolerations=[{"key": "down", "operator": "Exists", "effect": "NoSchedule"}]
+    ).tolerates([down])
+
+
+@pytest.mark.parametrize("template", [b"null", b"{}", b'{"spec":{"nodeSelector":7}}'])
+def test_an_odd_template_asks_nothing(template: bytes) -> None:
+    """What cannot be read of a template never makes a workload unreadable."""
+    assert placement(msgspec.Raw(template)) == ANYWHERE

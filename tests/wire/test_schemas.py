@@ -1,0 +1,317 @@
+"""What the schema of a CustomResourceDefinition tells of its instances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suture.model.fieldpath import FieldPath
+from suture.model.names import (
+    CLAIMS,
+    CONFIG_MAPS,
+    CRDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    SECRETS,
+    Gvk,
+    Resource,
+)
+from suture.model.objects import CrdFacts
+from suture.model.rules import (
+    Family,
+    Form,
+    Place,
+    Reference,
+    ReferenceRule,
+    Says,
+    Selects,
+    TypeName,
+)
+from suture.wire.schemas import RULES, rules_of_scale, rules_of_schema
+from suture.wire.shapes import ABSENT
+from suture.wire.trim import Trimmer
+
+MONITORS = Resource("mon.example.com", "monitors")
+TEXT: dict[str, Any] = {"type": "string", "description": "a name"}
+LABELS: dict[str, Any] = {"type": "object", "additionalProperties": TEXT}
+SELECTOR: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "matchLabels": LABELS,
+        "matchExpressions": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"key": TEXT, "operator": TEXT}},
+        },
+    },
+}
+
+
+def fields(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def raw(text: bytes) -> msgspec.Raw:
+    return msgspec.Raw(text)
+
+
+def read(schema: Any) -> list[ReferenceRule]:
+    return rules_of_schema(MONITORS, raw(msgspec.json.encode({"openAPIV3Schema": schema})))
+
+
+def rules(**spec: Any) -> list[ReferenceRule]:
+    schema = fields(apiVersion=TEXT, kind=TEXT, metadata={"type": "object"}, spec=fields(**spec))
+    return read(schema)
+
+
+def said(**spec: Any) -> list[Says]:
+    return [rule.says for rule in rules(**spec)]
+
+
+def path(text: str) -> FieldPath:
+    return FieldPath.parse(text)
+
+
+def refers(field: str, to: Resource, place: Place | str = Place.SAME, key: str = "") -> Reference:
+    where = place if isinstance(place, Place) else path(place)
+    return Reference(path(field), TypeName.of(to), where, path(key) if key else None, optional=True)
+
+
+def selects(field: str, of: Resource, form: Form, place: Place = Place.SAME) -> Selects:
+    return Selects(path(field), TypeName.of(of), form, place)
+
+
+def test_fields_with_well_known_names_are_references() -> None:
+    """Marked as discovered and optional: a name that leads nowhere is no news."""
+    (rule,) = rules(tls=fields(secretName=TEXT))
+    assert rule == ReferenceRule(
+        "monitors.mon.example.com spec.tls.secretName",
+        TypeName.of(MONITORS),
+        refers("spec.tls.secretName", SECRETS),
+        discovered=True,
+    )
+    assert said(claimName=TEXT, storageClassName=TEXT) == [
+        refers("spec.claimName", CLAIMS),
+        refers(
+            "spec.storageClassName", Resource("storage.k8s.io", "storageclasses"), Place.CLUSTER
+        ),
+    ]
+
+
+def test_references_are_read_with_their_namespace_and_key() -> None:
+    """Where the schema has such fields beside the name."""
+    assert said(secretRef=fields(name=TEXT, namespace=TEXT)) == [
+        refers("spec.secretRef.name", SECRETS, "spec.secretRef.namespace")
+    ]
+    assert said(configMapKeyRef=fields(name=TEXT, key=TEXT)) == [
+        refers("spec.configMapKeyRef.name", CONFIG_MAPS, key="spec.configMapKeyRef.key")
+    ]
+    assert said(secretName=TEXT, secretNamespace=TEXT) == [
+        refers("spec.secretName", SECRETS, "spec.secretNamespace")
+    ]
+
+
+def test_items_of_arrays_and_maps_are_looked_at() -> None:
+    """Every item has the same fields."""
+    volumes = {"type": "array", "items": fields(secret=fields(secretName=TEXT))}
+    pools = {"type": "object", "additionalProperties": fields(secretRef=fields(name=TEXT))}
+    pull = {"type": "array", "items": fields(name=TEXT)}
+    assert said(volumes=volumes, pools=pools, imagePullSecrets=pull) == [
+        refers("spec.imagePullSecrets[*].name", SECRETS),
+        refers("spec.pools[*].secretRef.name", SECRETS),
+        refers("spec.volumes[*].secret.secretName", SECRETS),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "expected"),
+    [
+        ("selector", SELECTOR, selects("spec.selector", PODS, Form.LABEL_SELECTOR)),
+        ("podSelector", SELECTOR, selects("spec.podSelector", PODS, Form.LABEL_SELECTOR)),
+        ("labelSelector", LABELS, selects("spec.labelSelector", PODS, Form.MATCH_LABELS)),
+        (
+            "nodeSelector",
+            LABELS,
+            selects("spec.nodeSelector", NODES, Form.MATCH_LABELS, Place.CLUSTER),
+        ),
+        (
+            "namespaceSelector",
+            SELECTOR,
+            selects("spec.namespaceSelector", NAMESPACES, Form.LABEL_SELECTOR, Place.CLUSTER),
+        ),
+        (
+            "serviceMonitorSelector",
+            SELECTOR,
+            Selects(
+                path("spec.serviceMonitorSelector"), TypeName("mon.example.com", "ServiceMonitor")
+            ),
+        ),
+        (
+            "selectors",
+            {"type": "array", "items": SELECTOR},
+            selects("spec.selectors[*]", PODS, Form.LABEL_SELECTOR),
+        ),
+    ],
+)
+def test_hidden_selectors_are_found(name: str, shape: dict[str, Any], expected: Selects) -> None:
+    """By their name and their shape; what stands before `Selector` tells what is selected."""
+    assert said(**{name: shape}) == [expected]
+
+
+def test_a_selector_of_namespaces_belongs_to_the_selector_beside_it() -> None:
+    """It says where to look, and selects nothing of its own."""
+    assert said(selector=SELECTOR, namespaceSelector=SELECTOR) == [
+        Selects(
+            path("spec.selector"),
+            TypeName.of(PODS),
+            namespaces=path("spec.namespaceSelector"),
+        )
+    ]
+    assert said(ruleSelector=SELECTOR, ruleNamespaceSelector=SELECTOR) == [
+        Selects(
+            path("spec.ruleSelector"),
+            TypeName("mon.example.com", "Rule"),
+            namespaces=path("spec.ruleNamespaceSelector"),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"secretName": {"type": "integer"}},
+        {"secretRef": TEXT},
+        {"secretRef": fields(id=TEXT)},
+        {"selector": TEXT},
+        {"selector": fields(any=TEXT)},
+        {"nodeSelector": fields(nodeSelectorTerms={"type": "array", "items": SELECTOR})},
+        {"affinity": fields(podAffinity=fields(labelSelector=SELECTOR, secretName=TEXT))},
+        {"volumeClaim": fields(accessModes={"type": "array"}, selector=SELECTOR)},
+        {"name": TEXT},
+    ],
+)
+def test_other_shapes_say_nothing(spec: dict[str, Any]) -> None:
+    """A name alone is no evidence, and neither is what a scheduler prefers."""
+    assert said(**spec) == []
+
+
+def test_the_scale_subresource_tells_count_and_selector() -> None:
+    """Both are paths with a dot before them."""
+    scale = b'{"scale":{"specReplicasPath":".spec.size","labelSelectorPath":".status.selector"}}'
+    assert [rule.says for rule in rules_of_scale(MONITORS, raw(scale))] == [
+        Family(wanted=path("spec.size")),
+        selects("status.selector", PODS, Form.STRING),
+    ]
+    for odd in (
+        b'{"specReplicasPath":"[0]"}',
+        b'{"specReplicasPath":7}',
+        b"7",
+        b"null",
+        b"{}",
+        b"x",
+    ):
+        assert rules_of_scale(MONITORS, raw(b'{"scale":' + odd + b"}")) == []
+        assert rules_of_scale(MONITORS, raw(odd)) == []
+        assert rules_of_schema(MONITORS, raw(odd)) == []
+    assert rules_of_scale(MONITORS, ABSENT) == rules_of_schema(MONITORS, ABSENT) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "known"),
+    [
+        ({"properties": {"spec": {"properties": {"replicas": {"type": "integer"}}}}}, True),
+        ({"properties": {"spec": {"x-kubernetes-preserve-unknown-fields": True}}}, True),
+        ({"x-kubernetes-preserve-unknown-fields": True}, True),
+        ({"properties": {"spec": {"properties": {"replicas": {"type": "string"}}}}}, False),
+        ({"properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}, False),
+        ({}, False),
+    ],
+)
+def test_replicas_are_the_wanted_count_by_their_name(schema: dict[str, Any], known: bool) -> None:
+    """Where a definition has it, or takes any fields and so may have it."""
+    document = msgspec.json.encode({"openAPIV3Schema": schema})
+    found = [rule.says for rule in rules_of_schema(MONITORS, raw(document))]
+    assert found == ([Family(wanted=path("spec.replicas"))] if known else [])
+
+
+def test_a_scale_subresource_stands_against_the_name() -> None:
+    """What says which field counts is believed before a name that only suggests it."""
+    spec = {"properties": {"replicas": {"type": "integer"}, "size": {"type": "integer"}}}
+    definition = {
+        "spec": {
+            "group": "m.example.org",
+            "names": {"kind": "Monitor", "plural": "monitors"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "subresources": {"scale": {"specReplicasPath": ".spec.size"}},
+                    "schema": {"openAPIV3Schema": {"properties": {"spec": spec}}},
+                }
+            ],
+        }
+    }
+    thing = Trimmer().trim(
+        msgspec.json.encode({"metadata": {"name": "monitors.m.example.org"}, **definition}),
+        CRDS,
+        Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+    )
+    assert isinstance(thing.facts, CrdFacts)
+    assert [rule.says for rule in thing.facts.rules] == [Family(wanted=path("spec.size"))]
+
+
+def test_rules_of_one_definition_are_bounded_and_the_nearest_are_kept() -> None:
+    """What is nested deep is the likeliest to be of somebody else's types."""
+    many = {f"part{at}": fields(deep=fields(secretName=TEXT)) for at in range(2 * RULES)}
+    found = said(**many, secretName=TEXT)
+    assert len(found) == RULES
+    assert found[0] == refers("spec.secretName", SECRETS)
+
+
+def test_deep_schemas_are_left_alone() -> None:
+    """A schema that is nested without end is no schema."""
+    deep: dict[str, Any] = fields(secretName=TEXT)
+    for _ in range(60):
+        deep = fields(below=deep)
+    assert said(**deep["properties"]) == []
+    endless = b'{"items":' * 5000 + b"{}" + b"}" * 5000
+    assert rules_of_schema(MONITORS, raw(b'{"openAPIV3Schema":' + endless + b"}")) == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["string", "object", "array"]),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "type",
+                    "properties",
+                    "items",
+                    "additionalProperties",
+                    "secretName",
+                    "secretRef",
+                    "name",
+                    "selector",
+                    "matchLabels",
+                    "Selector",
+                    "imagePullSecrets",
+                ]
+            ),
+            below,
+            max_size=5,
+        )
+    ),
+    max_leaves=30,
+)
+
+
+@given(JSON)
+def test_any_json_is_read_without_complaint(schema: Any) -> None:
+    """A definition of odd shape tells nothing, and is no error."""
+    for rule in read(schema):
+        assert rule.discovered
