@@ -23,12 +23,16 @@ SPACE = "reliability"
 PASSING = ServiceAccount(SPACE, "passing")
 HELD = ServiceAccount(SPACE, "held")
 MAPS = f"/api/v1/namespaces/{SPACE}/configmaps"
-QUOTAS = f"/api/v1/namespaces/{SPACE}/resourcequotas"
+RANGES = f"/api/v1/namespaces/{SPACE}/limitranges"
+LIMIT = {"type": "Pod", "max": {"cpu": "64"}}
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{SPACE}/leases"
 
-DESTRUCTIVE_S, OTHER_S = 2.0, 1.0
-SLACK_S = 1.5
-"""A busy machine's share of a request; the lane's own timeout is what is looked for."""
+AUTHORIZER_S, DESTRUCTIVE_S, OTHER_S = 1.0, 2.0, 1.0
+"""What a Suture that hangs may cost one write: it is asked at authorization, then at admission."""
+SLACK_S = 2.0
+"""A busy machine's share of a request; the timeouts themselves are what is looked for."""
+REPLACED_S = 15.0
+"""The probes take 9 s at most; starting a process on a busy machine, some more."""
 
 
 @pytest.fixture(scope="module")
@@ -139,25 +143,26 @@ def deletes_and_updates(plane: Plane, stem: str) -> dict[str, Outcome]:
     for account in (PASSING, HELD):
         client = plane.client(account)
         name = f"{stem}-{account.name}"
-        # WHY quotas: updates of ConfigMaps are read by constraints in force, and so held too.
+        # WHY limit ranges: no constraint reads their updates, and no controller writes them, at
+        # which a delete that waits is asked again, and waits again.
         found[f"{account.name} create"] = attempt(
-            client, "POST", QUOTAS, {"metadata": {"name": name}}
+            client, "POST", RANGES, {"metadata": {"name": name}, "spec": {"limits": []}}
         )
         found[f"{account.name} update"] = attempt(
-            client, "PUT", f"{QUOTAS}/{name}",
-            {"metadata": {"name": name}, "spec": {"hard": {"pods": "99"}}},
+            client, "PUT", f"{RANGES}/{name}",
+            {"metadata": {"name": name}, "spec": {"limits": [LIMIT]}},
         )  # fmt: skip
-        found[f"{account.name} delete"] = attempt(client, "DELETE", f"{QUOTAS}/{name}")
+        found[f"{account.name} delete"] = attempt(client, "DELETE", f"{RANGES}/{name}")
     return found
 
 
 def check_dead(found: dict[str, Outcome]) -> None:
-    """Only destructive writes of the held operator fail; nobody waits longer than its lane."""
+    """Only destructive writes of the held operator fail; nobody waits longer than its lane may."""
     failed = {what for what, outcome in found.items() if outcome.error}
     assert failed == {"held delete"}, {what: found[what].error for what in failed}
     for what, outcome in found.items():
         limit = DESTRUCTIVE_S if what.endswith("delete") else OTHER_S
-        assert outcome.seconds < limit + SLACK_S, (what, outcome)
+        assert outcome.seconds < AUTHORIZER_S + limit + SLACK_S, (what, outcome)
 
 
 def test_killed_only_what_is_held_fails(awake: Guard) -> None:
@@ -181,7 +186,7 @@ def test_frozen_costs_no_more_than_the_lane_and_is_replaced(awake: Guard) -> Non
         # Some renewals after the replacement too.
         time.sleep(6)
 
-    assert replaced_s < 10
+    assert replaced_s < REPLACED_S
     assert leaders.failures == []
     assert leaders.renewals >= 4
     after = deletes_and_updates(awake.plane, "after")

@@ -64,7 +64,9 @@ def test_the_writes_of_a_day(scene: Scene) -> None:
     assert created.new.facts.replicas == 2
 
     scales = read(scene.seen("deployments/scale"))
-    assert [(one.scale_from, one.scale_to) for one in scales] == [(2, 1), (1, 0)]
+    # WHY unique: an API server whose write met the controller's status asks again for the same.
+    said = [(one.scale_from, one.scale_to) for one in scales]
+    assert list(dict.fromkeys(said)) == [(2, 1), (1, 0)]
     assert {one.object_uid for one in scales} == {made["metadata"]["uid"]}
     assert {one.key.name for one in scales} == {"web"}
 

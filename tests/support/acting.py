@@ -52,6 +52,29 @@ def controllers_act(plane: Plane) -> None:
             for endpoint in one.get("endpoints") or ()
         )
 
-    until("controllers, scheduler and kubelet to act again", serving, limit_s=LIMIT_S)
-    admin.delete(home)
-    until(f"{name} to be gone", lambda: not admin.exists(home), limit_s=LIMIT_S)
+    try:
+        until("controllers, scheduler and kubelet to act again", serving, limit_s=LIMIT_S)
+        admin.delete(home)
+        until(f"{name} to be gone", lambda: not admin.exists(home), limit_s=LIMIT_S)
+    except AssertionError as error:
+        error.add_note(_standing(plane, name))
+        raise
+
+
+def _standing(plane: Plane, name: str) -> str:
+    """Return how far a namespace's objects have come, and what each program last said."""
+    lines = [f"{state}" for state in plane.status().processes.items()]
+    home = f"/api/v1/namespaces/{name}"
+    apps = f"/apis/apps/v1/namespaces/{name}"
+    for path in (f"{apps}/deployments", f"{apps}/replicasets", f"{home}/pods"):
+        lines += [f"{path}: {one.get('status')}" for one in plane.admin.get(path)["items"]]
+    for path in (f"{home}/serviceaccounts", f"{home}/endpoints"):
+        lines += [f"{path}: {one['metadata']['name']}" for one in plane.admin.get(path)["items"]]
+    lines += [f"{home}: {plane.admin.get(home).get('status')}"]
+    lines += [
+        f"{one['lastTimestamp']} {one['reason']}: {one['message']}"
+        for one in plane.admin.get(f"{home}/events")["items"]
+    ]
+    for program in ("kube-controller-manager", "kube-scheduler", "kwok"):
+        lines += [f"{program}: {line}" for line in plane.log(program).splitlines()[-25:]]
+    return "\n".join(lines)

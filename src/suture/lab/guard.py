@@ -256,19 +256,23 @@ class Guard:
 
     def _keep_alive(self) -> None:
         """Play the kubelet: probe, and replace what does not answer."""
-        failures = 0
+        starting = failing = 0
         while not self._stopping.wait(PROBE_EVERY_S):
             with self._lock:
                 process = self._process
             alive = process is not None and process.poll() is None
             if alive and self._asks("/healthz"):
-                self._started, failures = True, 0
+                self._started, starting, failing = True, 0, 0
                 continue
-            # WHY: like a startup probe, a server that never answered yet is given READY_S.
-            failures += 1
-            allowed = PROBE_FAILURES if self._started else int(READY_S / PROBE_EVERY_S)
-            if (not alive or failures >= allowed) and not self._stopping.is_set():
-                failures = 0
+            # WHY two counts: like a startup probe, a server that never answered yet is given
+            # READY_S, and what failed until it did is not held against it later.
+            if self._started:
+                failing += 1
+            else:
+                starting += 1
+            over = failing >= PROBE_FAILURES or starting >= READY_S / PROBE_EVERY_S
+            if (not alive or over) and not self._stopping.is_set():
+                starting = failing = 0
                 with self._lock:
                     self._end(signal.SIGKILL)
                     self._spawn()
