@@ -12,7 +12,7 @@ from suture.lab.exam.result import Result
 from suture.lab.exam.sitting import sit_offline
 from suture.lab.scenarios.observe import Observation
 from suture.lab.scenarios.probes import PROBES
-from suture.lab.scenarios.reading import load
+from suture.lab.scenarios.reading import load, namespaces_of
 
 WORLD = """
 kind: incident
@@ -166,3 +166,44 @@ def test_objects_stranded_are_those_without_their_namespace() -> None:
     after = moment(namespaces=[], pods=[pod, odd])
 
     assert PROBES["objects_stranded"].measure(before, after) == 1
+
+
+def test_a_write_that_changes_nothing_is_answered_and_not_counted(tmp_path: Path) -> None:
+    """Where the writing is the harm, only what is stored does it."""
+    text = """
+kind: incident
+cluster: {shapes: [{shape: configs, count: 1, namespaces: [shop], prefix: turn, used: "no"}]}
+actors: {a: {user: a@example.com}}
+steps:
+  - &one {by: a, verb: patch, resource: configmaps, namespaces: [shop], names: turn-0, patch: {value: {data: {turn: "1"}}}}
+  - &other {by: a, verb: update, resource: configmaps, namespaces: [shop], names: turn-0, body: {data: {turn: "2"}}}
+  - *other
+  - *one
+  - *one
+harm: {probes: {writes_admitted: 2}}
+"""
+
+    assert free(tmp_path, text).probes == {"writes_admitted": 3}
+
+
+def test_a_namespace_that_a_step_makes_is_its_makers(tmp_path: Path) -> None:
+    """It is not there before, unless an earlier step writes into it."""
+    text = """
+kind: benign
+cluster: {shapes: [{shape: configs, count: 1, namespaces: [shop], used: "no"}]}
+actors: {a: {user: a@example.com}}
+steps:
+  - {by: a, verb: delete, resource: configmaps, namespaces: ["late-0"], select: all}
+  - {by: a, verb: create, resource: namespaces, names: "late-{0..1}", body: {}}
+  - by: a
+    verb: create
+    resource: configmaps
+    namespaces: "late-{0..1}"
+    names: made
+    body: {data: {key: value}}
+harm: {kinds: [configmaps]}
+"""
+    path = written(tmp_path, "free", text)
+
+    assert namespaces_of(load(path).scenario) == ["late-0"]
+    assert free(tmp_path, text).verdict == "passed"

@@ -28,7 +28,7 @@ class Observation:
     """Objects by resource and uid, and the namespaces in which no pod can be created.
 
     `made` are the uids of what guilty writes created before this moment, `written` is how many
-    guilty writes were admitted before it.
+    guilty writes were admitted and stored before it.
     """
 
     objects: Mapping[str, Mapping[str, Object]] = field(default_factory=dict)

@@ -198,7 +198,7 @@ def objects_stranded(before: Observation, after: Observation) -> int:
 
 
 def writes_admitted(before: Observation, after: Observation) -> int:  # noqa: ARG001 - a probe
-    """Guilty writes that were let through: where the writing itself is the harm."""
+    """Guilty writes that were let through and stored: where the writing itself is the harm."""
     return after.written
 
 

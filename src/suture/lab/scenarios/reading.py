@@ -439,8 +439,16 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def namespaces_of(scenario: Scenario) -> list[str]:
-    """Return the namespaces that the file names itself: they are made when missing."""
-    named = [name for step in scenario.steps for name in step.namespace_list]
+    """Return the namespaces that the file names itself: they are made when missing.
+
+    Not those that a step makes before anything else names them: they are their maker's.
+    """
+    named: list[str] = []
+    made: set[str] = set()
+    for step in scenario.steps:
+        named += [name for name in step.namespace_list if name not in made]
+        if step.verb == "create" and step.resource_name == "namespaces":
+            made |= set(step.name_list) - set(named)
     named += [
         account_of(actor.serviceAccount)[0]
         for actor in scenario.actors.values()

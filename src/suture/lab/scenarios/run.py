@@ -244,7 +244,8 @@ class Runner:
         after = await self._observe(cluster)
         done = [one for one in stepper.writes if one.guilty and one.outcome == "done"]
         made = frozenset(one.created for one in done if one.created)
-        self._count(before or after, replace(after, made=made, written=len(done)))
+        stored = sum(one.stored for one in done)
+        self._count(before or after, replace(after, made=made, written=stored))
         self._found.unreached += await waits.unreached(cluster, stepper.aims.values())
 
     async def _step(

@@ -75,6 +75,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     created: str = ""
     """The uid that this write brought into being."""
     resource_version: str = ""
+    stored: bool = True
+    """False where the object was so already: the API server answers, and writes nothing."""
     took_s: float = 0.0
     answered_s: float = 0.0
     """On the monotonic clock."""
@@ -116,6 +118,7 @@ class Stepper:
         self.aims: dict[tuple[str, str, str], Aim] = {}
         self.created: list[tuple[ApiResource, str, str]] = []
         self.sent = 0
+        self._versions: dict[tuple[str, str, str], str] = {}
 
     async def write(self, at: int) -> None:
         """Do a writing step. Errors: VoidError."""
@@ -189,6 +192,7 @@ class Stepper:
                 ) from error
             outcome = "refused"
         metadata = answer.get("metadata") or {}
+        version = str(metadata.get("resourceVersion") or "")
         self.writes.append(
             Written(
                 number=number,
@@ -202,7 +206,8 @@ class Stepper:
                 refusal=refusal,
                 deleted=_deleted(step, answer),
                 created=_created(step, answer),
-                resource_version=str(metadata.get("resourceVersion") or ""),
+                resource_version=version,
+                stored=self._stored(api, target, version),
                 took_s=time.perf_counter() - began,
                 answered_s=now_s(),
             )
@@ -419,6 +424,17 @@ class Stepper:
         return found
 
     # ------------------------------------------------------------------ the account
+
+    def _stored(self, api: ApiResource, target: Target, version: str) -> bool:
+        """Note the version that a write was answered with; return whether it is a new one.
+
+        Source: the API server's store, which drops an update that changes nothing.
+        """
+        if not version:
+            return True
+        place = (str(api.resource), target.namespace, target.name)
+        before, self._versions[place] = self._versions.get(place), version
+        return before != version
 
     async def _aims(self, step: Step, api: ApiResource, target: Target) -> list[Aim]:
         """Return what a delete is to make gone, listed before it acts."""
