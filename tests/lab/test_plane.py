@@ -182,6 +182,21 @@ def test_programs_can_be_killed_and_frozen(plane: Plane) -> None:
 
 
 @pytest.mark.lab
+def test_a_program_that_ends_by_itself_is_started_again(plane: Plane) -> None:
+    """As its kubelet would: a scheduler ends itself when its cache and the cluster differ."""
+    before = plane.status().processes["kube-scheduler"]
+    assert before.pid is not None
+    os.kill(before.pid, signal.SIGKILL)
+
+    def back() -> bool:
+        now = plane.status().processes["kube-scheduler"]
+        return now.running and now.revivals == before.revivals + 1
+
+    until("the scheduler to be started again", back, limit_s=60)
+    plane.disturbances += 1
+
+
+@pytest.mark.lab
 def test_writes_are_audited(plane: Plane) -> None:
     """With bodies, at the level asked for; reads, leases and Secrets' contents are not there."""
     name = "audited"

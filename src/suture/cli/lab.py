@@ -359,6 +359,7 @@ def _show(plane: Plane, output: Output) -> None:
                 "running": seen.running,
                 "paused": seen.paused,
                 "exit_status": seen.exit_status,
+                "revivals": seen.revivals,
                 "log": str(plane.folder.log(process)),
             }
             for process, seen in state.processes.items()
@@ -384,6 +385,8 @@ def _print_table(said: dict[str, Any], state: State) -> None:
     table.add_column("log", overflow="fold")
     for program, seen in said["processes"].items():
         word = "paused" if seen["paused"] else "running" if seen["running"] else "ended"
+        if seen["revivals"]:
+            word += f" (ended by itself {seen['revivals']} times)"
         table.add_row(program, str(seen["pid"] or ""), word, seen["log"])
     console.print(table)
     if state.phase == "ready":

@@ -46,6 +46,8 @@ class ProcessState(msgspec.Struct, frozen=True, kw_only=True):
     running: bool
     paused: bool = False
     exit_status: int | None = None
+    # How often it ended by itself and was started again.
+    revivals: int = 0
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):

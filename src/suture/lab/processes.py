@@ -78,6 +78,11 @@ class Child:
     process: asyncio.subprocess.Process | None = None
     started: int | None = None
     paused: bool = False
+    wanted: bool = False
+    """Whether it should be running: it was started, and nobody ended it."""
+    revivals: int = 0
+    """How often it ended by itself and was started again."""
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def running(self) -> bool:
@@ -93,10 +98,15 @@ class Child:
             running=self.running,
             paused=self.paused,
             exit_status=None if process is None else process.returncode,
+            revivals=self.revivals,
         )
 
     async def start(self) -> None:
         """Start it; its output is appended to the log."""
+        async with self._changing:
+            await self._start()
+
+    async def _start(self) -> None:
         if self.running:
             return
         with self.log.open("ab") as log:
@@ -112,10 +122,15 @@ class Child:
                 preexec_fn=die_with_parent,
             )
         self.started = start_time(self.process.pid)
-        self.paused = False
+        self.paused, self.wanted = False, True
 
     async def stop(self, *, grace_s: float) -> None:
         """End it: SIGTERM and `grace_s` to comply, then SIGKILL. 0 kills at once."""
+        self.wanted = False
+        async with self._changing:
+            await self._stop(grace_s)
+
+    async def _stop(self, grace_s: float) -> None:
         process = self.process
         if process is None or process.returncode is not None:
             return

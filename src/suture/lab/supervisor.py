@@ -39,6 +39,12 @@ log = logging.getLogger("suture.lab")
 READY_LIMIT_S = 120.0
 # LIMIT: how long a program that is restarted may take to end by itself before it is killed.
 RESTART_GRACE_S = 1.0
+# WHY these: a scheduler whose cache an API server's restart has corrupted ends itself on purpose
+# (kube-scheduler, backend/cache UpdatePod), counting on its kubelet, and controllers do the like.
+# etcd and the API server never do, so an end of theirs is worth being seen.
+REVIVED = (CONTROLLER_MANAGER, SCHEDULER, KWOK)
+# LIMIT: before a program that ended by itself is started again, doubled each time.
+REVIVE_FIRST_S, REVIVE_LAST_S = 1.0, 30.0
 POLL_S = 0.05
 SOCKETS_PREFIX = "suture-lab-"
 # LIMIT: one order is one line; the longest names a program and a few numbers.
@@ -230,15 +236,32 @@ class Supervisor:
         self._save()
 
     async def _watch_children(self) -> None:
-        """Note whatever ends without being told to, until it is time to stop."""
+        """Note whatever ends without being told to, and revive it, until it is time to stop."""
         before = self._children_states()
+        due: dict[str, float] = {}
         while not self.stopping.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.stopping.wait(), timeout=0.25)
+            for name in REVIVED:
+                await self._revive(self.children[name], due)
             now = self._children_states()
             if now != before:
                 before = now
                 self._save()
+
+    async def _revive(self, child: Child, due: dict[str, float]) -> None:
+        """Start a program again that ended by itself, when its time has come, as a kubelet does."""
+        if child.running or not child.wanted:
+            due.pop(child.name, None)
+        elif child.name not in due:
+            wait_s = min(REVIVE_FIRST_S * 2**child.revivals, REVIVE_LAST_S)
+            due[child.name] = time.monotonic() + wait_s
+            status = child.process.returncode if child.process else None
+            log.warning("%s ended with status %s; again in %g s", child.name, status, wait_s)
+        elif time.monotonic() >= due[child.name]:
+            del due[child.name]
+            child.revivals += 1
+            await child.start()
 
     async def _end_in_time(self) -> None:
         await asyncio.sleep(self.spec.stop_after_s)
