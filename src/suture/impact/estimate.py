@@ -21,7 +21,7 @@ from suture.impact.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.growth import creates, growth_effects
 from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.ownership import ownership_effects, rewrites_owners
-from suture.impact.privileges import privilege_effects, touches_rights
+from suture.impact.privileges import GIVING, privilege_effects, touches_rights
 from suture.impact.recent import rewrites_status
 from suture.impact.references import breaks_references, reference_effects
 from suture.impact.removal import removal_effects
@@ -35,13 +35,15 @@ from suture.impact.selection import (
     selection_effects,
     writes_pod,
 )
-from suture.impact.storage import data_effects
+from suture.impact.storage import HOLDERS, data_effects
 from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
+from suture.impact.traffic import POLICIES
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.matchsets import Evaluate
+from suture.model.names import ENDPOINT_SLICES, NODES, PODS, SERVICES, WORKLOADS, Resource
 from suture.model.request import Request
 
 NO_IMPACT = Impact()
@@ -51,13 +53,23 @@ POLICY_SETS = 16
 and those of a few earlier policies; 0.3 kB each."""
 
 
+KIND_SETS = 256
+"""LIMIT: sets of types that go together whose families are remembered; 1 kB each. Most changes
+take one of some ten: a pod, a Service with its slices, a Deployment with all of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Effects that one module computes together: their names, when to ask it, and how."""
+    """Effects that one module computes together: their names, when to ask it, and how.
+
+    `lost`: of a change that only takes away, the types without which it says nothing; None: it may
+    speak of any.
+    """
 
     names: frozenset[str]
     concerns: Callable[[Change], bool]
     effects: Callable[[Scene], Iterable[Effect]]
+    lost: frozenset[Resource] | None = None
 
 
 def _takes_away(change: Change) -> bool:
@@ -72,6 +84,10 @@ def _touches_pods(change: Change) -> bool:
     return not change.empty
 
 
+_PODS = frozenset({PODS})
+_TAKING = Change(direct=(0,))
+"""What every change that only takes away is like, for families that are asked by change."""
+
 FAMILIES: tuple[Family, ...] = (
     Family(
         frozenset(
@@ -85,14 +101,15 @@ FAMILIES: tuple[Family, ...] = (
         ),
         _touches_pods,
         reach_effects,
+        frozenset({PODS, SERVICES, ENDPOINT_SLICES}),
     ),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
-    Family(frozenset({"data_lost"}), _takes_away, data_effects),
+    Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects),
     Family(frozenset({"reference_broken"}), breaks_references, reference_effects),
     Family(frozenset({"deletion_stuck"}), _takes_away, stuck_effects),
-    Family(frozenset({"disruption_exceeded"}), _takes_away, disruption_effects),
-    Family(frozenset({"quorum_lost"}), _takes_or_resizes, quorum_effects),
+    Family(frozenset({"disruption_exceeded"}), _takes_away, disruption_effects, _PODS),
+    Family(frozenset({"quorum_lost"}), _takes_or_resizes, quorum_effects, _PODS | WORKLOADS),
     Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
     Family(frozenset({"selection_changed"}), may_select, selection_effects),
     Family(frozenset({"growth"}), writes_pod, adoption_effects),
@@ -100,11 +117,13 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
-    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects),
-    Family(frozenset({"scope_widened"}), widens, scope_effects),
-    Family(frozenset({"privilege_gained", "privilege_lost"}), touches_rights, privilege_effects),
+    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, frozenset({NODES})),
+    Family(frozenset({"scope_widened"}), widens, scope_effects, POLICIES),
+    Family(
+        frozenset({"privilege_gained", "privilege_lost"}), touches_rights, privilege_effects, GIVING
+    ),
     Family(frozenset({"loop_closed"}), may_close_a_ring, loop_effects),
-    Family(frozenset({"growth"}), creates, growth_effects),
+    Family(frozenset({"growth"}), creates, growth_effects, frozenset()),
     Family(frozenset({"churn"}), repeats, churn_effects),
 )
 
@@ -132,13 +151,38 @@ def estimate(
         request, change, view, actor, limit=limit, now=now, evaluate=evaluate, renames=renames
     )
     effects: list[Effect] = []
-    for family in _needed(frozenset(needs)):
-        if family.concerns(change):
+    needed = frozenset(needs)
+    if _only_takes(change):
+        for family in _losing(needed, frozenset(scene.kinds)):
             effects += family.effects(scene)
+    else:
+        for family in _needed(needed):
+            if family.concerns(change):
+                effects += family.effects(scene)
     return Impact(tuple(effects), change.doubt)
+
+
+def _only_takes(change: Change) -> bool:
+    """Whether a change takes objects away and does nothing else, so that their types tell all."""
+    return (
+        bool(change.direct)
+        and change.rewritten is None
+        and change.resized is None
+        and not change.orphaned
+    )
 
 
 @lru_cache(POLICY_SETS)
 def _needed(needs: frozenset[str]) -> tuple[Family, ...]:
     """Return the families that compute something of what is needed."""
     return tuple(family for family in FAMILIES if not family.names.isdisjoint(needs))
+
+
+@lru_cache(KIND_SETS)
+def _losing(needs: frozenset[str], kinds: frozenset[Resource]) -> tuple[Family, ...]:
+    """Return those of them that say something of a change that only takes types away."""
+    return tuple(
+        family
+        for family in _needed(needs)
+        if family.concerns(_TAKING) and (family.lost is None or not family.lost.isdisjoint(kinds))
+    )

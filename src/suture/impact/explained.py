@@ -259,8 +259,11 @@ def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
 
 def tied(view: GraphView, row: int, identity: str, pod_uid: str) -> bool:
     """Whether the model can tie an object to the actor: made by it, or by something it made."""
-    seen: set[int] = set()
-    queue = [row]
+    uid = view.uid(row)
+    if view.history.created_by(uid) == identity or (pod_uid and uid == pod_uid):
+        return True
+    queue = view.owner_rows(row)
+    seen = {row}
     while queue:
         current = queue.pop()
         if current in seen:

@@ -153,9 +153,14 @@ def asked_for(view: GraphView, row: int) -> int:
         if isinstance(facts, AutoscalerFacts) and not view.terminating(scaler):
             asked.append(facts.least)
     for parent in _parents(view, row):
+        if view.terminating(parent):
+            continue
         wants = wanted_count(view, parent)
-        if wants is not None and not view.terminating(parent):
+        if wants is not None:
             asked.append(wants)
+        elif (size := _size(view, row)) and size in _left_for(view, parent, row):
+            # WHY only then: a sum is a hint, which is believed of what it fits.
+            asked.append(size)
     return max(asked)
 
 
@@ -178,6 +183,33 @@ def resize_explained(view: GraphView, row: int, after: int) -> bool:
         ):
             return True
     return any(
-        not view.terminating(parent) and wanted_count(view, parent) == after
+        not view.terminating(parent)
+        # WHY not nothing: a part of none says too little of another that would be stopped.
+        and (
+            wanted_count(view, parent) == after
+            or (after > 0 and after in _left_for(view, parent, row))
+        )
         for parent in _parents(view, row)
     )
+
+
+def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
+    """Return the sizes of a workload with which its parent's parts have in sum what they want.
+
+    Several where the parts say it in fields of several names; none where they do not say it.
+    """
+    facts = view.facts(parent)
+    if not isinstance(facts, CustomFacts) or not facts.pools:
+        return []
+    resource = view.resource(row)
+    others = sum(
+        _size(view, child)
+        for child in view.children_of(parent)
+        if child != row and view.resource(child) == resource and not view.terminating(child)
+    )
+    return [wanted - others for wanted in facts.pools]
+
+
+def _size(view: GraphView, row: int) -> int:
+    facts = view.facts(row)
+    return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0

@@ -101,9 +101,10 @@ def drains(scene: Scene, pod: int) -> bool:
         return False
     if facts.unschedulable or not facts.ready:
         return True
+    if scene.now is None or not any(one.effect in REPELS for one in facts.taints):
+        return False
     # WHY not every taint: a dedicated node has one for good, which its pods tolerate.
-    closed = view.history.writes.closed(scene.now) if scene.now is not None else {}
-    return view.key(node).name in closed and any(one.effect in REPELS for one in facts.taints)
+    return view.name(node) in view.history.writes.closed(scene.now)
 
 
 def _effect(scene: Scene, maker: int, loss: _Loss, *, named: bool) -> PodsLost:

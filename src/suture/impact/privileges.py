@@ -34,6 +34,8 @@ from suture.model.rights import Right, escalates, rights_of
 RBAC = frozenset({ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 ROLE_TYPES = frozenset({ROLES, CLUSTER_ROLES})
+GIVING = RBAC | {SERVICE_ACCOUNTS}
+"""Types whose removal takes rights away: what grants them, and who has them."""
 
 RIGHTS_NAMED = 16
 """LIMIT: rights written out in an effect; a rule on a message names three."""

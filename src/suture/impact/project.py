@@ -82,19 +82,20 @@ def _removal(
     """Return the change that takes `roots` away, unless they are on their way out already."""
     fresh = tuple(row for row in roots if not view.terminating(row))
     evicted = request.operation is Operation.CREATE
-    orphaning = [row for row in fresh if _orphans(request, view, row, evicted=evicted)]
+    orphaning = [row for row in fresh if _orphans(request, view, row)]
     if not orphaning:
         cascaded = with_inventories(view, fresh, closure(view, fresh))
         return Change(fresh, cascaded, evicted=evicted, doubt=doubt)
-    leaving = [row for row in fresh if row not in set(orphaning)]
+    mine, staying = set(fresh), set(orphaning)
+    leaving = [row for row in fresh if row not in staying]
     content = closure(view, orphaning, orphan=True)
     taken = dict.fromkeys((*closure(view, leaving, beside=orphaning), *content))
-    cascaded = tuple(row for row in taken if row not in set(fresh))
+    cascaded = tuple(row for row in taken if row not in mine)
     cascaded = with_inventories(view, fresh, cascaded)
     return Change(fresh, cascaded, evicted=evicted, orphaned=not leaving, doubt=doubt)
 
 
-def _orphans(request: Request, view: GraphView, row: int, *, evicted: bool) -> bool:
+def _orphans(request: Request, view: GraphView, row: int) -> bool:
     """Whether an object leaves its dependents behind.
 
     The request says so, else the object's own finalizers do, else its kind's default.
@@ -106,5 +107,4 @@ def _orphans(request: Request, view: GraphView, row: int, *, evicted: bool) -> b
     for finalizer in view.finalizers(row):
         if finalizer in FINALIZED:
             return FINALIZED[finalizer] is Propagation.ORPHAN
-    resource = PODS if evicted else request.gvr.resource
-    return default_propagation(resource) is Propagation.ORPHAN
+    return default_propagation(view.resource(row)) is Propagation.ORPHAN

@@ -162,7 +162,7 @@ def classes_under(view: GraphView, workload: int) -> list[int]:
 
     What it merely owns it neither replaces nor counts.
     """
-    found = [one for one in view.classes_owned(workload) if _controls(view, workload, one)]
+    found = view.classes_controlled(workload)
     for child in view.owned_but_pods(workload):
         if (
             view.resource(child) == REPLICA_SETS
@@ -174,7 +174,7 @@ def classes_under(view: GraphView, workload: int) -> list[int]:
 
 
 def _controls(view: GraphView, workload: int, one: int) -> bool:
-    """Whether an object, or the pods of a class, name a workload as their controller."""
+    """Whether an object names a workload as its controller."""
     return any(owner.row == workload and owner.controller for owner in view.owners(one))
 
 

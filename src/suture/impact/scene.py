@@ -5,6 +5,8 @@ Made once a request. What several effects read is looked up once and kept here.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from suture.impact.causes import Causes
 from suture.impact.change import Change
 from suture.impact.effects import Victim
@@ -26,11 +28,7 @@ class Scene:
     """
 
     __slots__ = (
-        "_kinds", "_lots",
-        "_makers", "_of_class",
-        "_releases",
-        "_rows",
-        "_running",
+        "_kinds", "_looked_up", "_lots", "_makers", "_of_class", "_releases", "_rows", "_running",
         "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "limit", "now",
         "request", "view",
     )  # fmt: skip
@@ -61,6 +59,7 @@ class Scene:
         self._makers: dict[int, int] = {}
         self._victims: dict[int, Victim] = {}
         self._rows: dict[Victim, int] = {}
+        self._looked_up = 0
         self._whole: frozenset[int] | None = None
         self._releases: dict[str, list[int]] = {}
         self._running: dict[int, tuple[int, int, int]] = {}
@@ -137,12 +136,19 @@ class Scene:
         """Name the object in a row as effects do, each once."""
         found = self._victims.get(row)
         if found is None:
-            found = self._victims[row] = named(self.view.key(row), self.view.uid(row))
-            self._rows[found] = row
+            view = self.view
+            resource = view.resource(row)
+            found = self._victims[row] = Victim(
+                resource.group, resource.plural, view.namespace(row), view.name(row), view.uid(row)
+            )
         return found
 
     def row_of(self, victim: Victim) -> int | None:
         """Return the row of an object by the name that effects give it; None where it is gone."""
+        # WHY here: thousands are named for each that is looked up.
+        for known, one in islice(self._victims.items(), self._looked_up, None):
+            self._rows[one] = known
+        self._looked_up = len(self._victims)
         row = self._rows.get(victim)
         if row is not None:
             return row

@@ -160,17 +160,11 @@ def classes_of(view: GraphView, workload: int) -> list[int]:
 
     What it merely owns it neither counts nor lets go.
     """
-    sets = [
-        child
-        for child in view.owned_but_pods(workload)
-        if view.resource(child) == REPLICA_SETS and not view.gone(child)
-    ]
-    return [
-        kind
-        for maker in (workload, *sets)
-        for kind in view.classes_owned(maker)
-        if any(owner.controller and owner.row == maker for owner in view.owners(kind))
-    ]
+    found = view.classes_controlled(workload)
+    for child in view.owned_but_pods(workload):
+        if view.resource(child) == REPLICA_SETS and not view.gone(child):
+            found += view.classes_controlled(child)
+    return found
 
 
 def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> None:

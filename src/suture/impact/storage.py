@@ -24,11 +24,10 @@ from suture.model.names import (
     SNAPSHOTS,
     VOLUMES,
     ObjectKey,
-    Resource,
 )
 from suture.model.objects import ClaimFacts
 
-HOLDERS: tuple[Resource, ...] = (CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS)
+HOLDERS = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS})
 """Kinds that stand for data."""
 
 RETAIN, DELETE, NONE = "Retain", "Delete", ""

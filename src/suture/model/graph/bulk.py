@@ -26,12 +26,15 @@ from suture.model.graph.rows import (
     READY,
     TERMINATING,
 )
-from suture.model.graph.written import unpack_facts, unpack_traits
+from suture.model.graph.written import read_facts, unpack_facts, unpack_traits
 from suture.model.names import Resource
 from suture.model.objects import Facts
 
 TRAITS = 4096
 """LIMIT: sets of finalizers remembered as values, 300 bytes each; a cluster has some hundred."""
+
+FEW = 8
+"""LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
 
 FEW_PODS = 16
 """LIMIT: pods of a class that are counted one by one; a table for so few costs more than they."""
@@ -81,6 +84,10 @@ class Bulk:
 
     def marked(self, rows: Sequence[int]) -> dict[int, int]:
         """Return the releases and applications that keep some objects, each with its first one."""
+        if not self.names_by(Edge.MANAGED_BY):
+            return {}
+        if len(rows) <= FEW:
+            return self._marked_few(rows)
         first: dict[int, int] = {}
         for places, details, targets in self._levels(rows, Edge.MANAGED_BY):
             # The last one that is written stays, which is the first one of each.
@@ -94,11 +101,21 @@ class Bulk:
         ranked = sorted((place, target) for target, place in first.items())
         return {target: rows[place] for place, target in ranked}
 
+    def _marked_few(self, rows: Sequence[int]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for row in rows:
+            marks = {mark for mark, _ in self.targets(row, Edge.MANAGED_BY)}
+            found.update((mark, row) for mark in sorted(marks) if mark not in found)
+        return found
+
     def pointing(self, rows: Sequence[int], edge: Edge) -> dict[int, list[int]]:
         """Return which of some objects, no pods, name others for a reason, and the rows of these.
 
         Whether or not those are there.
         """
+        if len(rows) <= FEW:
+            few = {row: [one for one, _ in self.targets(row, edge)] for row in rows}
+            return {row: named for row, named in few.items() if named}
         found: dict[int, list[int]] = {}
         for places, details, targets in self._levels(rows, edge):
             for place, detail, target in zip(places, details, targets, strict=True):
@@ -287,6 +304,10 @@ class Bulk:
 
     def by_facts(self, rows: Sequence[int]) -> list[tuple[Facts, list[int]]]:
         """Return objects, no pods, by their facts; those that have none are left out."""
+        sets = self._graph.facts_sets.values
+        if len(rows) == 1:
+            number = self._graph.rows_of.extra[rows[0]]
+            return [(read_facts(sets[number]), list(rows))] if number > 0 else []
         numbers = gathered(self._graph.rows_of.extra, rows)
         if max(numbers, default=0) <= 0:
             return []
@@ -294,7 +315,6 @@ class Bulk:
         for row, number in zip(rows, numbers, strict=True):
             if number > 0:
                 alike.setdefault(number, []).append(row)
-        sets = self._graph.facts_sets
         return [(unpack_facts(sets[number]), found) for number, found in alike.items()]
 
     # ---- finalizers

@@ -64,7 +64,7 @@ def gathered(column: array[int], rows: Sequence[int]) -> tuple[int, ...]:
     if len(rows) > 1:
         found: tuple[int, ...] = itemgetter(*rows)(column)
         return found
-    return tuple(column[row] for row in rows)
+    return (column[rows[0]],) if rows else ()
 
 
 def dependents(graph: Readable, rows: Sequence[int]) -> tuple[list[int], list[int]]:

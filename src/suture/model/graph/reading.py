@@ -22,7 +22,7 @@ from suture.model.graph.rows import (
     pack_uid,
 )
 from suture.model.graph.storage import Storage, name_bytes, name_text
-from suture.model.graph.written import unpack_facts, unpack_traits
+from suture.model.graph.written import read_facts, unpack_traits
 from suture.model.labels import Labels
 from suture.model.names import PODS, Gvk, ObjectKey, Resource
 from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference, PodFacts
@@ -89,10 +89,10 @@ class Readable(Storage):
 
     def facts(self, row: int) -> Facts | None:
         """Return the facts of the object in a row."""
-        if self.resource(row) == PODS:
+        if self.places.kind[self.rows_of.place[row]].of_pods:
             return self._pod_facts(row)
-        raw = self.facts_sets[self.rows_of.extra[row]]
-        return unpack_facts(raw) if raw else None
+        raw = self.facts_sets.values[self.rows_of.extra[row]]
+        return read_facts(raw) if raw else None
 
     def rows(self, resource: Resource, namespace: str | None = None) -> list[int]:
         """Return the rows of a type, in one namespace or in all."""

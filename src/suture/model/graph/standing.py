@@ -14,7 +14,7 @@ from suture.model.graph.dependents import gathered
 from suture.model.graph.rows import POD_CLASS
 from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import unpack_facts
-from suture.model.names import ObjectKey, Resource
+from suture.model.names import CRDS, NAMESPACES, SERVICES, ObjectKey, Resource
 from suture.model.objects import Facts
 from suture.model.selectors import Selector
 
@@ -22,8 +22,39 @@ CHILDREN_COUNTED = 10_000
 """LIMIT: children that are no pods, counted one by one at 0.1 µs: 1 ms; more are this many."""
 
 
+WITH_CONTENT = frozenset({NAMESPACES, CRDS, SERVICES})
+"""Types of which an object takes along what does not name it as an owner."""
+
+
 class Standing(Bulk):
     """The part of the graph's face that speaks of nodes' pods, shared facts, and children."""
+
+    def name(self, row: int) -> str:
+        """Return the name of the object in a row."""
+        names = self._graph.rows_of.names
+        at = names.at[row]
+        return names.block[at : at + names.sizes[row]].decode("utf-8", "surrogatepass")
+
+    def takes_along(self, row: int) -> bool:
+        """Whether anything goes with an object: it owns something, or is of a type with content.
+
+        That of a Service are the Endpoints of its name.
+        """
+        if self._graph.owners.in_head[row] >= 0:
+            return True
+        return self._kind[self._place[row]].resource in WITH_CONTENT
+
+    def classes_controlled(self, row: int) -> list[int]:
+        """Return the classes of the pods that name an object as their controller."""
+        owners, flags, values = self._graph.owners, self._flags, self._graph.details.values
+        source, detail, following = owners.source, owners.detail, owners.in_next
+        found = []
+        link = owners.in_head[row]
+        while link >= 0:
+            if flags[source[link]] & POD_CLASS and values[detail[link]].controller:
+                found.append(source[link])
+            link = following[link]
+        return found
 
     def pods_on(self, row: int) -> list[int]:
         """Return the pods that are bound to a node, none that is gone."""

@@ -68,7 +68,7 @@ class GraphView(Standing):
         self._leaving = LEAVING if overlaid else 0
         # The columns themselves: these are asked ten times for each object of a cascade.
         self._flags, self._place = graph.rows_of.flags, graph.rows_of.place
-        self._kind = graph.places.kind
+        self._kind, self._spaces = graph.places.kind, graph.places.namespace
         self.history = history if history is not None else History()
 
     # ---- objects
@@ -89,11 +89,12 @@ class GraphView(Standing):
 
     def key(self, row: int) -> ObjectKey:
         """Return where the object in a row is found."""
-        return self._graph.key(row)
+        place = self._place[row]
+        return ObjectKey(self._kind[place].resource, self._spaces[place], self.name(row))
 
     def uid(self, row: int) -> str:
         """Return which life of an object a row holds."""
-        return self._graph.uid(row)
+        return self._graph.rows_of.uid(row)
 
     def resource(self, row: int) -> Resource:
         """Return the type of the object in a row."""
@@ -101,7 +102,7 @@ class GraphView(Standing):
 
     def namespace(self, row: int) -> str:
         """Return the namespace of the object in a row."""
-        return self._graph.namespace(row)
+        return self._spaces[self._place[row]]
 
     def labels(self, row: int) -> Mapping[str, str]:
         """Return the labels of the object in a row."""
@@ -127,6 +128,9 @@ class GraphView(Standing):
     def labelled(self, rows: Sequence[int], key: str, value: str) -> list[int]:
         """Return which of some rows, none of them a pod's, have a label of this value."""
         sets, wanted = self._graph.label_sets.values, _labelled(key, value)
+        if len(rows) == 1:
+            number = self._graph.rows_of.labels[rows[0]]
+            return list(rows) if wanted.matches(sets[number]) else []
         numbers = gathered(self._graph.rows_of.labels, rows)
         found = {number for number in set(numbers) if wanted.matches(sets[number])}
         if not found:
@@ -356,8 +360,19 @@ class GraphView(Standing):
             link = following[link]
 
     def _sum(self, row: int, counts: array[int]) -> int:
-        numbers = self._graph.rows_of.extra
-        return sum(counts[numbers[class_row]] for class_row in self._classes_of(row))
+        links, selects = self._graph.links, self._graph.details.selects
+        numbers, found = self._graph.rows_of.extra, 0
+        link, following, detail, target = (
+            links.out_head[row],
+            links.out_next,
+            links.detail,
+            links.target,
+        )
+        while link >= 0:
+            if detail[link] == selects:
+                found += counts[numbers[target[link]]]
+            link = following[link]
+        return found
 
     def slice_targets(self, row: int) -> set[str]:
         """Return the ready targets that a Service's EndpointSlices list, as somebody wrote them."""
