@@ -305,6 +305,29 @@ def test_the_wanted_count_is_read(spec: Any, wanted: int | None) -> None:
     assert read(KindRules(wanted=path("spec.n")), {"spec": spec})[1].wanted == wanted
 
 
+POOLS = (path("spec[*].count"), path("spec[*][*].count"), path("spec[*][*].size"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "pools"),
+    [
+        ({"sets": [{"count": 2}, {"count": 3}]}, (5,)),
+        ({"hot": {"count": 2}, "sets": [{"count": 3}, {"size": 7}]}, (5, 7)),
+        ({"sets": [{"count": "2"}, {"count": True}, {"count": -1}, None]}, ()),
+        ({"sets": [{"count": 2, "size": 2}]}, (2,)),
+        ({"n": 4, "sets": [{"count": 2}]}, ()),
+        ("none", ()),
+    ],
+)
+def test_what_parts_want_adds_up_by_the_name_of_the_field(
+    spec: Any, pools: tuple[int, ...]
+) -> None:
+    """And is not asked where the whole says how many it wants."""
+    rules = KindRules(wanted=path("spec.n"), pools=POOLS)
+
+    assert read(rules, {"spec": spec})[1].pools == pools
+
+
 def test_wanted_counts_of_several_sets_add_up() -> None:
     """A custom resource with several sets of children wants the sum."""
     rules = KindRules(wanted=path("spec.sets[*].count"))

@@ -235,7 +235,49 @@ def test_replicas_are_the_wanted_count_by_their_name(schema: dict[str, Any], kno
     """Where a definition has it, or takes any fields and so may have it."""
     document = msgspec.json.encode({"openAPIV3Schema": schema})
     found = [rule.says for rule in rules_of_schema(MONITORS, raw(document))]
-    assert found == ([Family(wanted=path("spec.replicas"))] if known else [])
+    counted = [one for one in found if isinstance(one, Family) and one.wanted is not None]
+    assert counted == ([Family(wanted=path("spec.replicas"))] if known else [])
+
+
+COUNT: dict[str, Any] = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(
+            {"nodeSets": {"type": "array", "items": fields(name=TEXT, count=COUNT)}},
+            ["spec.nodeSets[*].count"],
+            id="a-list",
+        ),
+        pytest.param(
+            {"pools": {"type": "object", "additionalProperties": fields(size=COUNT)}},
+            ["spec.pools[*].size"],
+            id="a-map",
+        ),
+        pytest.param(
+            {"store": fields(replicas=COUNT), "router": fields(replicas=COUNT)},
+            ["spec.store.replicas", "spec.router.replicas"],
+            id="named-parts",
+        ),
+        pytest.param({"store": fields(replicas=TEXT, disk=COUNT)}, [], id="no-count"),
+    ],
+)
+def test_parts_say_how_many_they_want(spec: dict[str, Any], expected: list[str]) -> None:
+    """By the names that such fields have, right below the spec."""
+    assert said(**spec) == ([Family(pools=tuple(map(path, expected)))] if expected else [])
+
+
+def test_any_part_may_say_it_where_a_definition_takes_any_fields() -> None:
+    """Nobody describes them, and yet they are there."""
+    open_ = {"x-kubernetes-preserve-unknown-fields": True}
+    for schema in (open_, {"properties": {"spec": open_}}):
+        (pools,) = [
+            rule.says.pools
+            for rule in read(schema)
+            if isinstance(rule.says, Family) and rule.says.pools
+        ]
+        assert {path("spec[*].replicas"), path("spec[*][*].count")} <= set(pools)
 
 
 def test_a_scale_subresource_stands_against_the_name() -> None:

@@ -209,6 +209,8 @@ class CustomFacts(
     """What a custom resource adds, by the rules for its kind.
 
     `wanted` is how many children it wants, None where no rule tells or the field is absent.
+    `pools`: what its parts want in sum (`spec.nodeSets[*].count`), one sum for each name that such
+    a field has; read only where there is no `wanted`, and no more than a hint.
     `outside` is what a field says of the thing outside the cluster that it stands for: what becomes
     of it, or which one it is; empty where no rule tells.
     """
@@ -216,6 +218,7 @@ class CustomFacts(
     wanted: int | None = None
     selections: tuple[Selection, ...] = ()
     outside: str = ""
+    pools: tuple[int, ...] = ()
 
 
 Facts = (

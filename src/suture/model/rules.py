@@ -83,10 +83,14 @@ class Child(msgspec.Struct, frozen=True, gc=False):
 
 
 class Family(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="children"):
-    """A custom resource has children, and says how many it wants."""
+    """A custom resource has children, and says how many it wants.
+
+    `pools`: where each of its parts says so of itself.
+    """
 
     children: tuple[Child, ...] = ()
     wanted: FieldPath | None = None
+    pools: tuple[FieldPath, ...] = ()
 
 
 class Form(StrEnum):
@@ -193,6 +197,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     selected: tuple[Selected, ...] = ()
     wanted: FieldPath | None = None
     outside: FieldPath | None = None
+    pools: tuple[FieldPath, ...] = ()
 
     @property
     def metadata_only(self) -> bool:
@@ -201,7 +206,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
 
     def paths(self) -> tuple[FieldPath, ...]:
         """Return every field that is read, each once and in order."""
-        found: set[FieldPath] = set()
+        found: set[FieldPath] = set(self.pools)
         for one in self.named:
             found.add(one.field)
             if isinstance(one.place, FieldPath):
@@ -267,6 +272,7 @@ class _Table:
         self._selected: dict[Resource, dict[FieldPath, Selected]] = {}
         self._wanted: dict[Resource, FieldPath] = {}
         self._outside: dict[Resource, FieldPath] = {}
+        self._pools: dict[Resource, tuple[FieldPath, ...]] = {}
         self._declared: set[tuple[Resource, FieldPath]] = set()
         self.waiting: list[Waiting] = []
 
@@ -295,6 +301,8 @@ class _Table:
                 children = [(self._resource(child.of), child) for child in says.children]
                 if says.wanted is not None:
                     self._wanted.setdefault(source, says.wanted)
+                if says.pools:
+                    self._pools.setdefault(source, says.pools)
                 for kind, child in children:
                     self._parents.setdefault(kind, []).append(self._parent(source, child))
             case Outside() as says:
@@ -330,7 +338,8 @@ class _Table:
     def book(self) -> Rulebook:
         """Return what was sorted."""
         sources = {
-            *self._named, *self._parents, *self._selected, *self._wanted, *self._outside
+            *self._named, *self._parents, *self._selected, *self._wanted, *self._outside,
+            *self._pools,
         }  # fmt: skip
         return Rulebook(
             {
@@ -340,6 +349,7 @@ class _Table:
                     tuple(self._selected.get(source, {}).values()),
                     self._wanted.get(source),
                     self._outside.get(source),
+                    self._pools.get(source, ()),
                 )
                 for source in sorted(sources)
             },

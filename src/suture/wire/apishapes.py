@@ -137,7 +137,7 @@ def _rules(resource: Resource, served: list[_CrdVersion]) -> tuple[ReferenceRule
 
 
 def _counts(rule: ReferenceRule) -> bool:
-    return isinstance(rule.says, Family) and rule.says.wanted is not None
+    return isinstance(rule.says, Family) and (rule.says.wanted is not None or bool(rule.says.pools))
 
 
 class _Rule(msgspec.Struct, rename="camel", gc=False):

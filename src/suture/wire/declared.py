@@ -140,7 +140,7 @@ class Declared:
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
         rules = self.rules
-        if rules.wanted is None and rules.outside is None and not rules.selected:
+        if rules.wanted is None and rules.outside is None and not (rules.selected or rules.pools):
             return CustomFacts()
         read = self._read(document, labels)
         selections: dict[Selection, None] = {}
@@ -148,7 +148,9 @@ class Declared:
             for one in self._selections(rule, read, namespace):
                 selections[one] = None
         outside = "" if rules.outside is None else first_text(read, rules.outside.steps)[:NAME]
-        return CustomFacts(_wanted(rules.wanted, read), tuple(selections), outside)
+        wanted = _wanted(rules.wanted, read)
+        pools = _pools(rules.pools, read) if rules.pools and wanted is None else ()
+        return CustomFacts(wanted, tuple(selections), outside, pools)
 
     def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
         """Return the parts of an object that rules look at, as paths walk them."""
@@ -303,9 +305,24 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
 def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
     if path is None:
         return None
-    counts = [
+    counts = _counts(path, read)
+    return sum(counts) if counts else None
+
+
+def _pools(paths: Sequence[FieldPath], read: Mapping[str, object]) -> tuple[int, ...]:
+    """Return what the parts of an object want in sum, one sum for each name of such a field."""
+    sums: dict[str, int] = {}
+    for path in paths:
+        counts = _counts(path, read)
+        if counts:
+            name = path.steps[-1]
+            sums[name] = sums.get(name, 0) + sum(counts)
+    return tuple(dict.fromkeys(sums.values()))
+
+
+def _counts(path: FieldPath, read: Mapping[str, object]) -> list[int]:
+    return [
         found
         for found in ends(read, path.steps)
         if isinstance(found, int) and not isinstance(found, bool) and found >= 0
     ]
-    return sum(counts) if counts else None

@@ -94,6 +94,13 @@ NOT_SAID = frozenset({"apiVersion", "kind", "metadata", "status"})
 REPLICAS = ("spec", "replicas")
 """SOURCE: API conventions: a count of what is wanted is called `replicas`."""
 
+POOLS = ("replicas", "count", "size", "members")
+"""How parts of a custom resource call the number that each wants of itself: its node sets, pools,
+racks and roles."""
+
+POOLED = 32
+"""LIMIT: such fields of one definition; the largest operators have a dozen roles."""
+
 
 class Schema(msgspec.Struct, rename="camel", gc=False):
     """As much of a schema as tells the shape of a field."""
@@ -154,7 +161,9 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
     root = validation.schema if validation is not None else None
     if root is None:
         return []
-    found: list[ReferenceRule] = [*_outside(resource, root), *_replicas(resource, root)]
+    found: list[ReferenceRule] = [
+        *_outside(resource, root), *_replicas(resource, root), *_pools(resource, root)
+    ]  # fmt: skip
     for field, says in _walk(resource, root):
         if len(found) >= RULES:
             break
@@ -187,6 +196,38 @@ def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     if schema is not None and (schema.type == "integer" or schema.anything):
         field = FieldPath(REPLICAS)
         yield _rule(resource, field, Family(wanted=field))
+
+
+def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the one rule of what the parts want that stand right below `spec`.
+
+    Where a definition takes any fields, any of them may be such a part.
+    """
+    spec = (root.properties or {}).get("spec") if root.properties else root
+    if spec is None:
+        return
+    if spec.properties:
+        ways = [way for part, schema in spec.properties.items() for way in _counted(part, schema)]
+    else:
+        ways = [(*below, name) for name in POOLS for below in (("",), ("", "")) if spec.anything]
+    found = [FieldPath(("spec", *way)) for way in ways]
+    if found:
+        field = FieldPath(("spec",))
+        yield _rule(resource, field, Family(pools=tuple(found[:POOLED])))
+
+
+def _counted(part: str, schema: Schema) -> Iterator[tuple[str, ...]]:
+    """Yield the way to each count that a part says of itself, or each of its items does."""
+    for steps, shape in (
+        ((part,), schema),
+        ((part, ""), schema.items),
+        ((part, ""), schema.additional_properties),
+    ):
+        if isinstance(shape, Schema):
+            fields = shape.properties or {}
+            for name in POOLS:
+                if name in fields and fields[name].type == "integer":
+                    yield (*steps, name)
 
 
 def rules_of_scale(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]:

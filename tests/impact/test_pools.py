@@ -1,0 +1,69 @@
+"""Parents whose parts each say how many they want: what that asks of one workload."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.cluster import owner, thing, view_of
+from suture.impact.parents import asked_for, resize_explained
+from suture.model.graph import GraphView
+from suture.model.names import DEPLOYMENTS, STATEFUL_SETS, Resource
+from suture.model.objects import CustomFacts, WorkloadFacts
+
+SEARCHES = Resource("search.example.com", "searches")
+FIRST = "hot"
+
+
+def world(pools: tuple[int, ...], *sizes: int, going: bool = False) -> tuple[GraphView, int]:
+    """Return a cluster with sets of these sizes under one parent, and the row of the first."""
+    parent = thing(SEARCHES, "main", "shop", facts=CustomFacts(pools=pools), deleted=float(going))
+    names = (FIRST, "warm", "cold")
+    sets = [
+        thing(
+            STATEFUL_SETS, name, "shop", owners=[owner(parent)], facts=WorkloadFacts(replicas=size)
+        )
+        for name, size in zip(names, sizes, strict=False)
+    ]
+    other = thing(
+        DEPLOYMENTS, "board", "shop", owners=[owner(parent)], facts=WorkloadFacts(replicas=9)
+    )
+    view = view_of(parent, sets, other)
+    row = view.find(sets[0].key)
+    assert row is not None
+    return view, row
+
+
+@pytest.mark.parametrize(
+    ("pools", "sizes", "asked"),
+    [
+        pytest.param((2,), (2,), 2, id="one-set"),
+        pytest.param((6,), (3, 2, 1), 3, id="several-sets-that-add-up"),
+        pytest.param((9, 6), (3, 3), 3, id="one-of-several-sums-fits"),
+        pytest.param((1,), (3,), -1, id="a-number-of-something-else"),
+        pytest.param((6,), (3, 2), -1, id="a-parent-that-wants-more"),
+        pytest.param((), (3,), -1, id="nothing-said"),
+    ],
+)
+def test_a_sum_is_believed_of_what_it_fits(
+    pools: tuple[int, ...], sizes: tuple[int, ...], asked: int
+) -> None:
+    """Workloads of another kind are not counted in."""
+    assert asked_for(*world(pools, *sizes)) == asked
+
+
+def test_a_parent_that_is_going_asks_for_nothing() -> None:
+    """Its children go with it."""
+    assert asked_for(*world((2,), 2, going=True)) == -1
+
+
+@pytest.mark.parametrize(
+    ("pools", "after", "explained"),
+    [((5,), 2, True), ((5,), 1, False), ((3,), 0, False), ((), 2, False)],
+)
+def test_a_smaller_size_is_explained_by_a_sum_that_it_makes_true(
+    pools: tuple[int, ...], after: int, explained: bool
+) -> None:
+    """Never a stop: that a part wants none says too little of another."""
+    view, row = world(pools, 3, 3)
+
+    assert resize_explained(view, row, after) is explained
