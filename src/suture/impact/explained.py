@@ -257,6 +257,24 @@ def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
     return any(one not in removed and not view.terminating(one) for one in parents)
 
 
+def stands_for_pod(view: GraphView, row: int) -> bool:
+    """Whether a custom resource is what one Ready pod is known by: owned by it, and of its name.
+
+    Such are the endpoints that a network agent keeps of pods, one for each and for as long as it
+    lives. One that was looked up by name may belong to the next pod of that name.
+    """
+    resource = view.resource(row)
+    if "." not in resource.group or resource.group.endswith(".k8s.io"):
+        return False
+    key = view.key(row)
+    pod = view.find(ObjectKey(PODS, key.namespace, key.name))
+    return (
+        pod is not None
+        and view.serves(pod)
+        and any(owner.present and owner.row == pod for owner in view.owners(row))
+    )
+
+
 def tied(view: GraphView, row: int, identity: str, pod_uid: str) -> bool:
     """Whether the model can tie an object to the actor: made by it, or by something it made."""
     uid = view.uid(row)

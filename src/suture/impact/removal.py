@@ -10,6 +10,7 @@ from suture.impact.explained import (
     counted,
     in_use,
     may_count,
+    stands_for_pod,
     tied,
 )
 from suture.impact.scene import Scene
@@ -19,6 +20,9 @@ from suture.model.names import CLAIMS, PODS, Resource
 
 PROTECT, PROTECTED = "suture.dev/protect", "true"
 """The label by which people say that an object is to stay, whoever would take it away."""
+
+STANDING_ASKED = 64
+"""LIMIT: objects of a collection that are asked whether they stand for a pod, 4 us each."""
 
 
 class _Tally:
@@ -102,6 +106,9 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         return
     with_parents = {*view.owned(left), *view.pointing(left, Edge.PARENT)}
     tally.wanted = sum(causes.wanted(row) for row in with_parents)
+    standing = _standing(scene, resource, left)
+    tally.in_use += len(standing)
+    tally.wanted += sum(not causes.wanted(row) for row in standing)
     if not may_count(resource):
         return
     for row in left:
@@ -110,6 +117,22 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             tally.counted_cascaded += row not in scene.direct
             if not _tied(scene, row):
                 tally.foreign += 1
+
+
+def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+    """Return which of some objects of a type the request names itself, each of which a pod needs.
+
+    What goes along is not asked: it goes for another reason than its name.
+    """
+    view = scene.view
+    if "." not in resource.group:
+        return []
+    asked = scene.change.direct[:STANDING_ASKED]
+    return [
+        row
+        for row in asked
+        if view.resource(row) == resource and stands_for_pod(view, row) and row in left
+    ]
 
 
 def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:

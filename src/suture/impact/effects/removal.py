@@ -15,7 +15,9 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     are those whose loss matters to a budget: Services, workloads, claims and routes whether or
     not they serve, of other kinds what is referenced or has instances. `foreign` are the counted
     ones that the model cannot tie to the actor. `wanted` are lasting ones that a live controller
-    owner still asks for. `in_use` counts removed objects that serve, run or hold data right now.
+    owner still asks for, or that stand for a Ready pod: a custom resource that it owns, of its
+    name. `in_use` counts removed objects that serve, run, hold data or stand for such a pod right
+    now.
     """
 
     resource: str

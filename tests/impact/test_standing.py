@@ -1,0 +1,78 @@
+"""Custom resources that stand for one pod: owned by it, of its name, wanted while it is Ready."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.cluster import delete, operator, owner, thing, view_of
+from suture.impact.effects import ObjectsRemoved
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.model.names import CONFIG_MAPS, PODS, Resource
+from suture.model.objects import ClusterObject, PodFacts
+
+ENDPOINTS = Resource("mesh.example.com", "networkendpoints")
+CONTEXTS = Resource("resource.k8s.io", "podschedulingcontexts")
+
+
+def pod(name: str = "p-0", *, ready: bool = True, finished: bool = False) -> ClusterObject:
+    facts = PodFacts(ready=ready, finished=finished)
+    return thing(PODS, name, "shop", facts=facts)
+
+
+def standing(of: ClusterObject, kind: Resource = ENDPOINTS, name: str = "p-0") -> ClusterObject:
+    return thing(kind, name, "shop", owners=[owner(of, controller=False)])
+
+
+def removed(one: ClusterObject, *others: ClusterObject) -> tuple[int, int]:
+    """Return how many are wanted and in use when one object is deleted."""
+    view, request = view_of(one, others), delete(one)
+    impact = estimate(request, project(request, view), view, operator(), {"objects_removed"})
+    (effect,) = [each for each in impact.effects if isinstance(each, ObjectsRemoved)]
+    return effect.wanted, effect.in_use
+
+
+def test_what_stands_for_a_ready_pod_is_wanted_and_in_use() -> None:
+    """Whoever made it: the pod that owns it is there, by uid."""
+    assert removed(standing(pod()), pod()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param(pod(ready=False), id="not-ready"),
+        pytest.param(pod(ready=False, finished=True), id="finished"),
+        pytest.param(
+            thing(PODS, "p-0", "shop", facts=PodFacts(ready=True), deleted=1.0), id="going"
+        ),
+    ],
+)
+def test_a_pod_that_does_not_serve_needs_no_stand_in(of: ClusterObject) -> None:
+    """Its end is what the object is cleared away for."""
+    assert removed(standing(of), of) == (0, 0)
+
+
+def test_a_namesake_that_is_not_the_owner_says_nothing() -> None:
+    """The owner was an earlier pod of that name, or is something else."""
+    earlier = thing(CONFIG_MAPS, "p-0", "shop")
+
+    assert removed(standing(earlier), pod(), earlier) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(ENDPOINTS, "p-0-report"), (CONTEXTS, "p-0"), (CONFIG_MAPS, "p-0")]
+)
+def test_other_things_that_a_pod_owns_are_not_it(kind: Resource, name: str) -> None:
+    """Reports of it, what the control plane keeps of it, and what it reads."""
+    assert removed(standing(pod(), kind, name), pod()) == (0, 0)
+
+
+def test_a_pod_takes_its_stand_in_along() -> None:
+    """Then nothing is there that would want it."""
+    of = pod()
+    view, request = view_of(of, standing(of)), delete(of)
+    impact = estimate(request, project(request, view), view, operator(), {"objects_removed"})
+
+    effects = [one for one in impact.effects if isinstance(one, ObjectsRemoved)]
+
+    assert {one.resource: (one.wanted, one.in_use) for one in effects}[str(ENDPOINTS)] == (0, 0)
