@@ -15,7 +15,7 @@ import resource
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ import uvloop
 
 from suture.adapters.allocator import give_back, map_columns
 from suture.adapters.collector import Collector
-from suture.adapters.files import load_policies
+from suture.adapters.files import read_policies
 from suture.adapters.health import HealthServer
 from suture.adapters.kube import KubeClient
 from suture.adapters.memory import MemoryJournal
@@ -37,6 +37,7 @@ from suture.adapters.warming import Warm, warmed
 from suture.adapters.webhook import MutualTls, Peer, SecretPath, WebhookServer, WebhookSettings
 from suture.app.admit import Lane, Rim, admit
 from suture.app.authorize import authorize
+from suture.app.clusterpolicies import ClusterPolicies
 from suture.app.enforce import Enforcer
 from suture.app.follow import Pace
 from suture.app.grants import ClusterMarks
@@ -49,9 +50,10 @@ from suture.errors import InputError
 from suture.journal.entry import decision_id
 from suture.judge import World
 from suture.model.clock import Now
+from suture.model.documents import Document
 from suture.model.graph import Graph
 from suture.model.names import SECRETS
-from suture.policy.compile import PolicySet
+from suture.policy.compile import PolicySet, compile_policies
 from suture.policy.rules import ClusterFacts
 from suture.wire.limits import check_depth
 from suture.wire.trim import Trimmer
@@ -152,8 +154,8 @@ class Ids:
 
 async def serve(settings: Settings) -> None:
     """Run every task of one replica until a signal comes; then stop gracefully."""
-    policies = load_policies(settings.policies, pack=not settings.policies)
-    policies = policies.at_speed(settings.speed)
+    base = read_policies(settings.policies, pack=not settings.policies)
+    policies = compile_policies(base).at_speed(settings.speed)
     async with contextlib.AsyncExitStack() as stack:
         client = await stack.enter_async_context(_client(settings))
         journal = await stack.enter_async_context(_journal(settings))
@@ -166,7 +168,9 @@ async def serve(settings: Settings) -> None:
             )
         if warm is not None:
             stack.push_async_callback(warm.head_start.close)
-        replica = Replica(settings, policies, client, journal, watches=watches, warm=warm)
+        replica = Replica(
+            settings, policies, client, journal, base=base, watches=watches, warm=warm
+        )
         await replica.run(_stopping())
 
 
@@ -209,6 +213,7 @@ class Replica:
         client: KubeClient,
         journal: Journal,
         *,
+        base: Sequence[Document],
         watches: Watches,
         warm: Warm | None,
     ) -> None:
@@ -239,6 +244,7 @@ class Replica:
         self._enforcer = Enforcer(
             client, self._world, settings.namespace, own, settings.break_glass
         )
+        self._policies = ClusterPolicies(client, base, self._put)
         self._rim = Rim(
             self._mirror, journal, self._metrics, clock, Ids(), trimmer, ClusterMarks(client)
         )
@@ -259,6 +265,7 @@ class Replica:
             uncollected=lambda: self._collector.uncollected,
         )
         self._metrics.watch_freshness(self._mirror)
+        self._metrics.watch_policies(broken=lambda: len(self._policies.problems))
         webhook = WebhookServer(
             WebhookSettings(
                 host=settings.host,
@@ -288,6 +295,7 @@ class Replica:
             running = [
                 tasks.create_task(self._mirror.run(), name="mirror"),
                 tasks.create_task(self._enforcer.run(), name="enforce"),
+                tasks.create_task(self._policies.run(), name="policies"),
                 tasks.create_task(self._tick(), name="tick"),
                 tasks.create_task(self._collector.run(), name="collect"),
             ]
@@ -305,6 +313,10 @@ class Replica:
             self._state.save_here()
         if saving is not None and self._frozen:
             saving.save_here()
+
+    def _put(self, policies: PolicySet) -> None:
+        """Put policies in force from the next review on; what was spent of a budget stays spent."""
+        self._world.policies = policies.at_speed(self._settings.speed)
 
     def _saving(self) -> Snapshotter | None:
         if self._settings.snapshot is None:
@@ -328,6 +340,8 @@ class Replica:
         reasons = dict(parts)
         if not self._enforcer.read:
             ready, reasons["profiles"] = False, "not read yet"
+        if not self._policies.read:
+            ready, reasons["policies"] = False, "not read yet"
         if stopping.is_set():
             ready, reasons["stopping"] = False, "asked to stop"
         return ready, reasons

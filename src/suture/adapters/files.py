@@ -54,8 +54,12 @@ def read_policy_files(paths: Iterable[Path]) -> list[Document]:
 
 def load_policies(paths: Iterable[Path] = (), *, pack: bool = True) -> PolicySet:
     """Return the policies of the safety pack, if wanted, and of the given files and folders."""
-    documents = read_pack() if pack else []
-    return compile_policies([*documents, *read_policy_files(paths)])
+    return compile_policies(read_policies(paths, pack=pack))
+
+
+def read_policies(paths: Iterable[Path] = (), *, pack: bool = True) -> list[Document]:
+    """Return the documents of the safety pack, if wanted, and of the given files and folders."""
+    return [*(read_pack() if pack else ()), *read_policy_files(paths)]
 
 
 def _files(path: Path) -> list[Path]:

@@ -114,6 +114,14 @@ class Metrics:
         """Publish how well each kind is known."""
         self.registry.register(ModelSeries(mirror))
 
+    def watch_policies(self, broken: Callable[[], int]) -> None:
+        """Publish how many policies of the cluster are not in force."""
+        Gauge(
+            "suture_policies_broken",
+            "Policies of the cluster that are not in force, since something is wrong with them.",
+            registry=self.registry,
+        ).set_function(broken)
+
     def watch_model(
         self,
         objects: Callable[[], int],

@@ -203,12 +203,15 @@ async def follow(
     *,
     query: dict[str, Any] | None = None,
     absent: bytes | None = None,
+    absent_s: float = RETRY_S,
 ) -> None:
     """Call `take` with the document at `path` now, and again after every change; never returns.
 
     `absent`: what to take where the kind is not served; without it that is an error like others.
+    `absent_s`: seconds until it is looked for again.
     """
     while True:
+        wait_s = RETRY_S
         try:
             body = await source.get_raw(path, query=query)
             take(body)
@@ -220,7 +223,8 @@ async def follow(
             if absent is None:
                 log.warning("own kinds cannot be read", path=path, error=str(error))
             else:
+                wait_s = absent_s
                 take(absent)
         except (SutureError, msgspec.MsgspecError) as error:
             log.warning("own kinds cannot be read", path=path, error=str(error))
-        await asyncio.sleep(RETRY_S)
+        await asyncio.sleep(wait_s)

@@ -19,7 +19,7 @@ from suture.install.paths import path_of
 from suture.install.profiles import PROFILES_PATH, profile_document
 from suture.install.registration import NAME as REGISTRATION
 from suture.install.registration import remembered, renewed
-from suture.install.settings import enrol
+from suture.install.settings import Read, enrol
 from suture.model.actor import SERVICE_ACCOUNT, Profile, Stage, WhenDead
 
 REGISTRATION_PATH = (
@@ -94,7 +94,7 @@ async def set_operator(
     document = profile_document(profile)
     await client.patch(path_of(document), document, type="apply", force=True)
     profiles[profile.name] = profile
-    await _register(client, list(profiles.values()), report)
+    await register(client, list(profiles.values()), report)
     return profile
 
 
@@ -178,16 +178,27 @@ async def profiles_of(client: Client) -> tuple[Profile, ...]:
     )
 
 
-async def _register(
-    client: Client, profiles: Sequence[Profile], report: Callable[[str], None]
+async def register(
+    client: Client,
+    profiles: Sequence[Profile],
+    report: Callable[[str], None],
+    *,
+    reads: tuple[Read, ...] | None = None,
 ) -> None:
+    """Bring the registration and the guards into line with all profiles.
+
+    `reads`: what constraints read from now on; None leaves it as it is.
+    """
     for attempt in range(ATTEMPTS):
         try:
             live = await client.get(REGISTRATION_PATH)
         except NotFoundError:
             report("no registration: API servers do not ask Suture; run `suture install --apply`")
             return
-        installation = enrol(remembered(live), profiles)
+        before = remembered(live)
+        if reads is not None:
+            before = msgspec.structs.replace(before, reads=reads)
+        installation = enrol(before, profiles)
         wanted = renewed(live, installation)
         if _conditions(live) == _conditions(wanted):
             return
@@ -196,6 +207,7 @@ async def _register(
             client, [*namespace_policy(installation), *registration_policy(installation)]
         )
         live["webhooks"] = wanted["webhooks"]
+        live["metadata"]["annotations"] |= wanted["metadata"]["annotations"]
         try:
             await client.update(REGISTRATION_PATH, live)
         except ApiConflictError:

@@ -163,7 +163,7 @@ def _render(order: _Order) -> int:
     installation, certificates = _with_certificates(order, None, "")
     installation = enrol(installation, order.profiles)
     documents = all_manifests(installation, order.workload, certificates)
-    print(_yaml(documents), end="")
+    print(as_yaml(documents), end="")
     _write_files(order, installation, certificates, note)
     note.print(
         "[dim]each rendering makes new certificates; `suture install --apply` keeps those of the "
@@ -331,7 +331,7 @@ def _write_files(
     documents = control_plane_files(
         installation, order.host_folder, certificate=bool(certificates.client_key)
     )
-    texts = {name: _yaml(found).encode() for name, found in documents.items()}
+    texts = {name: as_yaml(found).encode() for name, found in documents.items()}
     texts["ca.crt"] = certificates.authority
     if certificates.client_key:
         texts["client.crt"] = certificates.client_certificate
@@ -373,7 +373,8 @@ def _show_differences(found: Sequence[Any], console: Console) -> int:
     return 1 if found else 0
 
 
-def _yaml(documents: Sequence[Mapping[str, Any]]) -> str:
+def as_yaml(documents: Sequence[Mapping[str, Any]]) -> str:
+    """Return manifests as people read them: in the order given, nothing abbreviated."""
     return yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True)
 
 

@@ -27,6 +27,7 @@ GROUPS = {
     "lab": "suture.cli.lab:app",
     "scenario": "suture.cli.scenario:app",
     "operators": "suture.cli.operators:app",
+    "policies": "suture.cli.policies:app",
     "snapshot": "suture.cli.snapshot:app",
     "demo": "suture.cli.demo:demo",
     "serve": "suture.cli.serve:serve",

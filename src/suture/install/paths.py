@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+_POLICIES = "policies.suture.dev/"
 _PLURALS = {
     "NetworkPolicy": "networkpolicies",
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
 }
+_OWN = frozenset({"PolicyTemplate", "ReferenceRule"})
 
 
 def path_of(document: Mapping[str, Any]) -> str:
@@ -19,6 +21,9 @@ def path_of(document: Mapping[str, Any]) -> str:
     version, kind = str(document["apiVersion"]), str(document["kind"])
     base = f"/apis/{version}" if "/" in version else f"/api/{version}"
     plural = _PLURALS.get(kind, f"{kind.lower()}s")
+    if version.startswith(_POLICIES) and kind not in _OWN:
+        # WHY no plural: people name the kinds of constraints, and no rule of English knows theirs.
+        plural = kind.lower()
     namespace = document["metadata"].get("namespace")
     place = f"/namespaces/{namespace}" if namespace else ""
     return f"{base}{place}/{plural}/{document['metadata']['name']}"

@@ -43,6 +43,8 @@ RESERVED_CODES = frozenset({POLICY_ERROR, "budget_exhausted", "quarantined"})
 CONTAINER = "template"
 """Below it stand the parameters of a template, whatever the constraint that sets them."""
 
+RESERVED_KINDS = frozenset({"policytemplate", "policytemplates", "referencerule", "referencerules"})
+"""Kinds of the same API group, and their plurals: constraints are served under the kind's name."""
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}\Z")
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,62}\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -168,6 +170,9 @@ def _rules(template: Template, engine: Engine, report: Report) -> Rules:
 def _check_words(spec: TemplateSpec, document: Document, report: Report) -> None:
     if not _KIND.match(spec.constraint_kind):
         problem = f"`{spec.constraint_kind}` is no kind; write it like `ShareBudget`"
+        report(document.error(("spec", "constraintKind"), problem))
+    if spec.constraint_kind.lower() in RESERVED_KINDS:
+        problem = f"`{spec.constraint_kind}` is a kind of Suture's own; choose another"
         report(document.error(("spec", "constraintKind"), problem))
     if not spec.violations and not spec.claims:
         report(document.error(("spec",), "has neither `violations` nor `claims`"))
