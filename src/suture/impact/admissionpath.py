@@ -221,6 +221,6 @@ def _blocks(scene: Scene, hook: Webhook, service_row: int) -> bool:
         return False
     namespace = service.key.namespace
     kinds = view.classes_selected(service_row)
-    pods = view.pods_alike(kinds[0]) if kinds else []
-    call = _creation(view, namespace, view.labels(pods[0]) if pods else {})
+    pod = view.one_alike(kinds[0]) if kinds else -1
+    call = _creation(view, namespace, view.labels(pod) if pod >= 0 else {})
     return matches(hook, call, scene.evaluate) is not Match.NO

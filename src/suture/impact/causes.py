@@ -54,6 +54,7 @@ class Causes:
         self._view = view
         self._renames = renames
         self._known: dict[int, bool] = {}
+        self._judged: dict[Resource, frozenset[int]] = {}
         self._of_lots: dict[int, int] = {}
         self._homes: dict[int, bool] = {}
         self._marks: dict[Resource, tuple[list[int], dict[int, int]]] = {}
@@ -81,7 +82,9 @@ class Causes:
             return True
         known = self._known.get(row)
         if known is None:
-            known = self._known[row] = self._explains(row)
+            judged = self._judged
+            known = not (judged and row in judged.get(self._view.resource(row), ()))
+            known = self._known[row] = known and self._explains(row)
         return known
 
     def _explains(self, row: int) -> bool:
@@ -104,11 +107,11 @@ class Causes:
         known = self._known
         fresh = [row for row in rows if row not in known] if known else rows
         explained = self._explained(resource, fresh, self.marks(resource, rows))
-        known.update(dict.fromkeys(fresh, False))
         known.update(dict.fromkeys(explained, True))
-        if len(fresh) == len(rows) and not explained:
+        self._judged[resource] = frozenset(rows)
+        if not known:
             return rows
-        return [row for row in rows if not known[row]]
+        return [row for row in rows if not known.get(row)]
 
     def _explained(self, resource: Resource, rows: list[int], marks: dict[int, int]) -> set[int]:
         """Return the same as `_explains` of many objects of a type, no pods: cause by cause.

@@ -16,14 +16,14 @@ from suture.impact.churn import churn_effects, repeats
 from suture.impact.disruption import disruption_effects, quorum_effects
 from suture.impact.dropped import dropped_effects, may_drop
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
-from suture.impact.external import external_effects
+from suture.impact.external import external_effects, may_stand_for
 from suture.impact.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.growth import creates, growth_effects
 from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.ownership import ownership_effects, rewrites_owners
 from suture.impact.privileges import GIVING, privilege_effects, touches_rights
 from suture.impact.recent import rewrites_status
-from suture.impact.references import breaks_references, reference_effects
+from suture.impact.references import breaks_references, may_be_named, reference_effects
 from suture.impact.removal import removal_effects
 from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.rounds import reach_effects
@@ -62,14 +62,13 @@ take one of some ten: a pod, a Service with its slices, a Deployment with all of
 class Family:
     """Effects that one module computes together: their names, when to ask it, and how.
 
-    `lost`: of a change that only takes away, the types without which it says nothing; None: it may
-    speak of any.
+    `speaks_of`: whether it says anything of a type, where a change only takes away; None: of all.
     """
 
     names: frozenset[str]
     concerns: Callable[[Change], bool]
     effects: Callable[[Scene], Iterable[Effect]]
-    lost: frozenset[Resource] | None = None
+    speaks_of: Callable[[Resource], bool] | None = None
 
 
 def _takes_away(change: Change) -> bool:
@@ -84,7 +83,6 @@ def _touches_pods(change: Change) -> bool:
     return not change.empty
 
 
-_PODS = frozenset({PODS})
 _TAKING = Change(direct=(0,))
 """What every change that only takes away is like, for families that are asked by change."""
 
@@ -101,15 +99,22 @@ FAMILIES: tuple[Family, ...] = (
         ),
         _touches_pods,
         reach_effects,
-        frozenset({PODS, SERVICES, ENDPOINT_SLICES}),
+        {PODS, SERVICES, ENDPOINT_SLICES}.__contains__,
     ),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
-    Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS),
-    Family(frozenset({"external_deleted"}), _takes_away, external_effects),
-    Family(frozenset({"reference_broken"}), breaks_references, reference_effects),
+    Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
+    Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),
+    Family(frozenset({"reference_broken"}), breaks_references, reference_effects, may_be_named),
     Family(frozenset({"deletion_stuck"}), _takes_away, stuck_effects),
-    Family(frozenset({"disruption_exceeded"}), _takes_away, disruption_effects, _PODS),
-    Family(frozenset({"quorum_lost"}), _takes_or_resizes, quorum_effects, _PODS | WORKLOADS),
+    Family(
+        frozenset({"disruption_exceeded"}), _takes_away, disruption_effects, {PODS}.__contains__
+    ),
+    Family(
+        frozenset({"quorum_lost"}),
+        _takes_or_resizes,
+        quorum_effects,
+        {PODS, *WORKLOADS}.__contains__,
+    ),
     Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
     Family(frozenset({"selection_changed"}), may_select, selection_effects),
     Family(frozenset({"growth"}), writes_pod, adoption_effects),
@@ -117,13 +122,16 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
-    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, frozenset({NODES})),
-    Family(frozenset({"scope_widened"}), widens, scope_effects, POLICIES),
+    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, {NODES}.__contains__),
+    Family(frozenset({"scope_widened"}), widens, scope_effects, POLICIES.__contains__),
     Family(
-        frozenset({"privilege_gained", "privilege_lost"}), touches_rights, privilege_effects, GIVING
+        frozenset({"privilege_gained", "privilege_lost"}),
+        touches_rights,
+        privilege_effects,
+        GIVING.__contains__,
     ),
     Family(frozenset({"loop_closed"}), may_close_a_ring, loop_effects),
-    Family(frozenset({"growth"}), creates, growth_effects, frozenset()),
+    Family(frozenset({"growth"}), creates, growth_effects),
     Family(frozenset({"churn"}), repeats, churn_effects),
 )
 
@@ -184,5 +192,6 @@ def _losing(needs: frozenset[str], kinds: frozenset[Resource]) -> tuple[Family, 
     return tuple(
         family
         for family in _needed(needs)
-        if family.concerns(_TAKING) and (family.lost is None or not family.lost.isdisjoint(kinds))
+        if family.concerns(_TAKING)
+        and (family.speaks_of is None or any(map(family.speaks_of, kinds)))
     )

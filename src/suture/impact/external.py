@@ -48,7 +48,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
     """Yield what goes outside the cluster, one effect for each type, reason and policy."""
     tallies: dict[tuple[Resource, str, str], _Tally] = {}
     for resource, rows in scene.kinds.items():
-        if resource in _NEVER or resource.group in _NEVER_OF:
+        if not may_stand_for(resource):
             continue
         for facts, alike in scene.view.by_facts(rows):
             for row in alike:
@@ -77,6 +77,11 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
 _NEVER = frozenset({PODS, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, NAMESPACES})
 _NEVER_OF = frozenset({"apps", "batch", "policy", "autoscaling", "rbac.authorization.k8s.io"})
 """Kinds and groups of Kubernetes' own that stand for nothing outside: not read, only counted."""
+
+
+def may_stand_for(resource: Resource) -> bool:
+    """Whether objects of a type may stand for something outside."""
+    return resource not in _NEVER and resource.group not in _NEVER_OF
 
 
 def stands_for(view: GraphView, row: int, facts: Facts) -> tuple[str, str] | None:

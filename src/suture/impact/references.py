@@ -26,6 +26,7 @@ from suture.model.names import (
     PODS,
     REPLICA_SETS,
     WORKLOADS,
+    Resource,
 )
 from suture.model.objects import CrdFacts, WorkloadFacts
 
@@ -52,14 +53,19 @@ def breaks_references(change: Change) -> bool:
     )
 
 
+def may_be_named(resource: Resource) -> bool:
+    """Whether anything that could not do without names objects of a type."""
+    return resource not in _NAMED_BY_NONE
+
+
 def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
     """Yield what is named and goes, one effect for each kind of need."""
     view = scene.view
     gone = scene.removed | scene.whole
     for resource, rows in scene.kinds.items():
-        if resource in _NAMED_BY_NONE:
+        if not may_be_named(resource):
             continue
-        for row in view.named(rows):
+        for row in view.used_from_outside(rows, BREAKING, gone):
             uses = view.uses(row, BREAKING, gone)
             if uses and not scene.causes.heals(row):
                 explained = scene.causes.explains(row)

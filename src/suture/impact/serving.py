@@ -125,7 +125,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
         if not serving:
             continue
         total += serving
-        pod = view.pods_alike(kind)[0]
+        pod = view.one_alike(kind)
         barred |= scene.causes.barred(pod)
         for service in view.services_of(pod):
             ready[service] = ready.get(service, 0) + serving
@@ -232,12 +232,12 @@ def declared_size(view: GraphView, row: int) -> int:
     """Return how many pods the controllers behind a Service want in all; bare pods count as one."""
     size, makers = 0, set[int]()
     for kind in view.classes_selected(row):
-        pods = view.pods_alike(kind)
-        if not pods:
+        pod = view.one_alike(kind)
+        if pod < 0:
             continue
-        maker = view.controller(pods[0])
+        maker = view.controller(pod)
         if maker < 0:
-            size += len(pods)
+            size += len(view.pods_alike(kind))
         elif maker not in makers:
             makers.add(maker)
             facts = view.facts(maker)

@@ -10,7 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby, repeat
+from itertools import compress, groupby
 
 import msgspec
 
@@ -35,9 +35,6 @@ TRAITS = 4096
 
 FEW = 8
 """LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
-
-FEW_PODS = 16
-"""LIMIT: pods of a class that are counted one by one; a table for so few costs more than they."""
 
 
 class Lot(msgspec.Struct, frozen=True, gc=False):
@@ -89,15 +86,19 @@ class Bulk:
         if len(rows) <= FEW:
             return self._marked_few(rows)
         first: dict[int, int] = {}
+        asked = {*self._graph.details.edges[Edge.MANAGED_BY], self._graph.details.shared}
         for places, details, targets in self._levels(rows, Edge.MANAGED_BY):
-            # The last one that is written stays, which is the first one of each.
-            pairs = list(zip(details, targets, strict=True))
-            pairs.reverse()
-            of_pair = dict(zip(pairs, reversed(places), strict=True))
-            for (detail, target), place in of_pair.items():
-                for one in self._pointed(detail, target, Edge.MANAGED_BY):
-                    if place < first.get(one, len(rows)):
-                        first[one] = place
+            kinds = set(details)
+            for detail in kinds & asked:
+                ends, at = targets, places
+                if len(kinds) > 1:
+                    alike = [one == detail for one in details]
+                    ends, at = list(compress(targets, alike)), list(compress(places, alike))
+                # The last one that is written stays, which is the first one of each.
+                for target, place in dict(zip(reversed(ends), reversed(at), strict=True)).items():
+                    for one in self._pointed(detail, target, Edge.MANAGED_BY):
+                        if place < first.get(one, len(rows)):
+                            first[one] = place
         ranked = sorted((place, target) for target, place in first.items())
         return {target: rows[place] for place, target in ranked}
 
@@ -161,21 +162,22 @@ class Bulk:
         if len(rows) == 1:
             return {kinds[self._place[rows[0]]].resource: list(rows)}
         found: dict[Resource, list[int]] = {}
-        # WHY groups: what goes together comes by place, and a group is taken over in one call.
-        for place, group in groupby(rows, self._place.__getitem__):
+        # WHY runs: what goes together comes by place, and a run is taken over in one call.
+        for place, start, end in _runs(gathered(self._place, rows)):
             known = found.get(kinds[place].resource)
             if known is None:
-                found[kinds[place].resource] = list(group)
+                found[kinds[place].resource] = list(rows[start:end])
             else:
-                known.extend(group)
+                known.extend(rows[start:end])
         return found
 
     def lots(self, pods: Sequence[int]) -> list[Lot]:
         """Return pods by what they have in common."""
-        kind_of, flags_of = self._graph.rows_of.extra.__getitem__, self._flags.__getitem__
+        flags = gathered(self._flags, pods)
         alike: dict[tuple[int, int], list[int]] = {}
-        for kind, members in groupby(pods, kind_of):
-            for flag, group in groupby(members, flags_of):
+        for kind, first, last in _runs(gathered(self._graph.rows_of.extra, pods)):
+            for flag, start, end in _runs(flags[first:last]):
+                group = pods[first + start : first + end]
                 known = alike.get((kind, flag))
                 if known is None:
                     alike[kind, flag] = list(group)
@@ -203,7 +205,9 @@ class Bulk:
         going, asked = FINISHED | TERMINATING | self._leaving, READY | TERMINATING | self._leaving
         running = serving = 0
         found = gathered(self._flags, self._graph.pods_of_class(kind))
-        alike = Counter(found).items() if len(found) > FEW_PODS else zip(found, repeat(1))
+        # WHY first: nearly always all of them are Ready and stay.
+        whole = found and found.count(found[0]) == len(found)
+        alike = ((found[0], len(found)),) if whole else Counter(found).items()
         for flags, count in alike:
             if not flags & going:
                 running += count
@@ -434,6 +438,18 @@ class Bulk:
             for one in graph.holders(links.source[link])
             if not flags[one] & self._leaving
         ]
+
+
+def _runs(values: Sequence[int]) -> Iterable[tuple[int, int, int]]:
+    """Yield each run of equal values: the value, where the run starts, and where it ends."""
+    if values and values.count(values[0]) == len(values):
+        yield values[0], 0, len(values)
+        return
+    start = 0
+    for value, group in groupby(values):
+        end = start + len(list(group))
+        yield value, start, end
+        start = end
 
 
 @lru_cache(TRAITS)

@@ -119,16 +119,22 @@ class Readable(Storage):
     def _in_places(self, places: Iterable[int]) -> list[int]:
         """Return the rows of some places, pods for their classes."""
         found: list[int] = []
-        heads, kinds, rows = self.places.head, self.places.kind, self.chain.rows
+        heads, kinds = self.places.head, self.places.kind
+        of_classes = self.places.kinds.get(POD_CLASSES)
+        # The chain's `rows`, written out: of instances nearly each has a place of its own.
+        first, following = self.chain.heads, self.chain.next
         for place in places:
             head = heads[place]
             if head < 0:
                 continue
-            if kinds[place].resource == POD_CLASSES:
-                for class_row in rows(head):
+            if kinds[place] is of_classes:
+                for class_row in self.chain.rows(head):
                     found += self.pods_of_class(class_row)
             else:
-                found += rows(head)
+                row = first[head]
+                while row >= 0:
+                    found.append(row)
+                    row = following[row]
         return found
 
     def classes_in(self, namespace: str) -> Iterator[int]:

@@ -6,12 +6,12 @@ hundred different facts between them, and 84,000 pods of one Job are one class.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
 from suture.model.graph.dependents import gathered
-from suture.model.graph.rows import POD_CLASS
+from suture.model.graph.rows import NEED_SET, POD_CLASS
 from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import unpack_facts
 from suture.model.names import CRDS, NAMESPACES, SERVICES, ObjectKey, Resource
@@ -54,6 +54,47 @@ class Standing(Bulk):
             if flags[source[link]] & POD_CLASS and values[detail[link]].controller:
                 found.append(source[link])
             link = following[link]
+        return found
+
+    def one_alike(self, kind: int) -> int:
+        """Return some pod of a class that is not gone; -1 where there is none."""
+        flags, following = self._flags, self._graph.chain.next
+        pod = self._graph.chain.heads[self._graph.classes.head[self._graph.rows_of.extra[kind]]]
+        while pod >= 0 and flags[pod] & self._leaving:
+            pod = following[pod]
+        return pod
+
+    def used_from_outside(
+        self, rows: Sequence[int], edges: Collection[Edge], inside: Collection[int]
+    ) -> list[int]:
+        """Return which of some objects others need for some reasons, that are not gone or `inside`.
+
+        `inside` are objects and pod classes; of what shares its needs each is looked at once.
+        """
+        graph, flags, by_edge = self._graph, self._flags, self._graph.details.edges
+        numbers = {number for edge in edges for number in by_edge.get(edge, ())}
+        links, sources, details = graph.links, graph.links.source, graph.links.detail
+        heads, following = links.in_head, links.in_next
+        sets: dict[int, bool] = {}
+        found = []
+        for row in rows:
+            link = heads[row]
+            while link >= 0:
+                source = sources[link]
+                if details[link] in numbers and source not in inside:
+                    if not flags[source] & NEED_SET:
+                        uses = not flags[source] & self._leaving
+                    elif (known := sets.get(source)) is not None:
+                        uses = known
+                    else:
+                        holders = (sources[one] for one in links.ins(source))
+                        uses = sets[source] = any(
+                            one not in inside and not flags[one] & self._leaving for one in holders
+                        )
+                    if uses:
+                        found.append(row)
+                        break
+                link = following[link]
         return found
 
     def pods_on(self, row: int) -> list[int]:
