@@ -16,8 +16,8 @@ from suture.impact.finalizers import called_like
 from suture.impact.scene import Scene
 from suture.model import names
 from suture.model.actor import SERVICE_ACCOUNT, IdentityKind
-from suture.model.graph import GraphView
-from suture.model.habits import RELEASES, managers_of, release_of
+from suture.model.edges import Edge
+from suture.model.habits import RELEASES, managers_of
 from suture.model.names import NAMESPACES, SERVICE_ACCOUNTS, ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
@@ -68,7 +68,24 @@ def keeper_of(scene: Scene, thing: ClusterObject) -> Keeper | None:
         if any(works_for(scene, one) for one in marks):
             return None
         return kept_by(scene, marks[0])
-    return _creator(scene, thing)
+    return _creator(scene, thing.uid)
+
+
+def keeper_at(scene: Scene, row: int) -> Keeper | None:
+    """Return who else than the actor manages the object in a row, as `keeper_of` does.
+
+    WHY apart: nearly every delete asks, and to read the whole object costs more than the answer.
+    """
+    view = scene.view
+    for owner in view.owners(row):
+        if owner.controller and owner.present and (found := _controls(scene, owner.row)):
+            return found
+    marks = [view.key(mark) for mark, _ in view.targets(row, Edge.MANAGED_BY)]
+    if marks:
+        if any(works_for(scene, one) for one in marks):
+            return None
+        return kept_by(scene, marks[0])
+    return _creator(scene, view.uid(row))
 
 
 def kept_by(scene: Scene, manager: ObjectKey) -> Keeper:
@@ -81,11 +98,18 @@ def _controller(scene: Scene, thing: ClusterObject) -> Keeper | None:
     view = scene.view
     for owner in thing.owners:
         row = view.find_uid(owner.uid) if owner.controller else None
-        if row is None or keeps(scene, view.resource(row)) is not False or is_own(scene, row):
-            continue
-        stays = row not in scene.removed and not view.terminating(row)
-        return Keeper(str(view.key(row)), CONTROLLER, stays)
+        if row is not None and (found := _controls(scene, row)):
+            return found
     return None
+
+
+def _controls(scene: Scene, row: int) -> Keeper | None:
+    """Return an owner as the keeper, where the actor is not known to run such owners."""
+    view = scene.view
+    if keeps(scene, view.resource(row)) is not False or is_own(scene, row):
+        return None
+    stays = row not in scene.removed and not view.terminating(row)
+    return Keeper(str(view.key(row)), CONTROLLER, stays)
 
 
 def keeps(scene: Scene, resource: Resource) -> bool | None:
@@ -123,7 +147,7 @@ def lives(scene: Scene, manager: ObjectKey) -> bool:
     """
     view = scene.view
     if manager.resource == RELEASES:
-        records = [row for row in scene.releases(manager.namespace) if _records(view, row, manager)]
+        records = _records(scene, manager)
         if records:
             return any(row not in scene.removed for row in records)
         manager = ObjectKey(NAMESPACES, "", manager.namespace)
@@ -131,13 +155,14 @@ def lives(scene: Scene, manager: ObjectKey) -> bool:
     return row is not None and row not in scene.removed and not view.terminating(row)
 
 
-def _records(view: GraphView, row: int, release: ObjectKey) -> bool:
-    # WHY first: of a namespace's releases few are this one, and labels cost less than the object.
-    return view.labels(row).get("name") == release.name and release_of(view.at(row)) == release
+def _records(scene: Scene, release: ObjectKey) -> list[int]:
+    """Return the Secrets that record a release, by their labels; see `release_of`."""
+    kept = scene.releases(release.namespace) if release.name else []
+    return scene.view.labelled(kept, "name", release.name) if kept else []
 
 
-def _creator(scene: Scene, thing: ClusterObject) -> Keeper | None:
-    creation = scene.view.history.creation(thing.uid)
+def _creator(scene: Scene, uid: str) -> Keeper | None:
+    creation = scene.view.history.creation(uid)
     if creation is None:
         return None
     actor = scene.actor

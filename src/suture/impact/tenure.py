@@ -20,6 +20,7 @@ from suture.impact.keepers import (
     FIELDS,
     Keeper,
     is_own,
+    keeper_at,
     keeper_of,
     keeps,
     kept_by,
@@ -99,10 +100,10 @@ def _removals(scene: Scene) -> Iterable[ForeignWrite]:
     for row in scene.change.direct[:LOOKED_AT]:
         if causes.heals(row) or is_own(scene, row):
             continue
-        keeper = keeper_of(scene, view.at(row))
+        keeper = keeper_at(scene, row)
         if keeper is not None:
             yield _write(scene, row, keeper, DELETE, explained=causes.explains(row))
-    if scene.change.cascaded:
+    if scene.change.cascaded and view.names_by(Edge.MANAGED_BY):
         yield from _taken_along(scene)
 
 
@@ -111,7 +112,8 @@ def _taken_along(scene: Scene) -> Iterable[ForeignWrite]:
     view = scene.view
     marks: dict[int, int] = {}
     for kind, rows in scene.kinds.items():
-        if kind not in MADE_ANEW:
+        # WHY the last: what the request names itself is told of already.
+        if kind not in MADE_ANEW and rows[-1] not in scene.direct:
             for mark, row in scene.causes.marks(kind, rows).items():
                 marks.setdefault(mark, row)
     own = view.marked(scene.change.direct)
@@ -234,7 +236,7 @@ def _resize(scene: Scene, row: int) -> Iterable[ForeignWrite]:
                 stays = not view.terminating(link.row)
                 yield _write(scene, row, Keeper(str(link.other), CONTROLLER, stays), SCALE)
             return
-    keeper = keeper_of(scene, view.at(row))
+    keeper = keeper_at(scene, row)
     if keeper is not None and keeper.by != CREATOR:
         yield _write(scene, row, keeper, SCALE)
 

@@ -36,8 +36,9 @@ from suture.model.selectors import Selector
 
 _FINISH = frozenset({JOBS})
 
-PAIRS = 16
-"""LIMIT: labels asked for by name that are kept ready: Suture's own and those of releases."""
+PAIRS = 512
+"""LIMIT: labels asked for by name that are kept ready: Suture's own, and releases by their names;
+0.3 kB each."""
 
 
 class Owner(msgspec.Struct, frozen=True, gc=False):
