@@ -305,7 +305,7 @@ def test_the_wanted_count_is_read(spec: Any, wanted: int | None) -> None:
     assert read(KindRules(wanted=path("spec.n")), {"spec": spec})[1].wanted == wanted
 
 
-POOLS = (path("spec[*].count"), path("spec[*][*].count"), path("spec[*][*].size"))
+POOLS = (path("spec[*].count"), path("spec[*].size"))
 
 
 @pytest.mark.parametrize(
@@ -326,6 +326,16 @@ def test_what_parts_want_adds_up_by_the_name_of_the_field(
     rules = KindRules(wanted=path("spec.n"), pools=POOLS)
 
     assert read(rules, {"spec": spec})[1].pools == pools
+
+
+def test_what_described_parts_want_is_read_of_them_alone() -> None:
+    """Named parts, items of lists and values of maps."""
+    texts = ("spec.hot.count", "spec.sets[*].count", "spec.more[*].count")
+    rules = KindRules(pools=tuple(map(path, texts)))
+    spec = {"hot": {"count": 1}, "sets": [{"count": 2}, 7], "more": {"a": {"count": 4}, "b": {}}}
+
+    assert read(rules, {"spec": {**spec, "other": {"count": 9}}})[1].pools == (7,)
+    assert read(rules, {"spec": {"hot": [], "sets": {"count": 2}, "more": 3}})[1].pools == ()
 
 
 def test_wanted_counts_of_several_sets_add_up() -> None:

@@ -22,9 +22,11 @@ from suture.model.selectors import Selector, parse_selector
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
+    attribute as field_of,
     beside,
     ends,
     first_text,
+    parted,
     plain,
     trails,
 )
@@ -77,6 +79,10 @@ class Declared:
         self._projections = {top: Projection(paths) for top, paths in below.items()}
         self._attributes = {top: f"raw_{at}" for at, top in enumerate(below)}
         self._parents = [(one, re.compile(one.pattern)) for one in rules.parents]
+        parts: dict[tuple[str, ...], list[str]] = {}
+        for path in rules.pools:
+            parts.setdefault(path.steps[:-1], []).append(path.steps[-1])
+        self._parts = tuple(parts.items())
         self._base = base
         own = [one for one in msgspec.structs.fields(base) if one.encode_name not in _COMMON]
         # Any: types that are known at run time only.
@@ -149,7 +155,7 @@ class Declared:
                 selections[one] = None
         outside = "" if rules.outside is None else first_text(read, rules.outside.steps)[:NAME]
         wanted = _wanted(rules.wanted, read)
-        pools = _pools(rules.pools, read) if rules.pools and wanted is None else ()
+        pools = _pools(self._parts, read) if rules.pools and wanted is None else ()
         return CustomFacts(wanted, tuple(selections), outside, pools)
 
     def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
@@ -305,24 +311,24 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
 def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
     if path is None:
         return None
-    counts = _counts(path, read)
-    return sum(counts) if counts else None
-
-
-def _pools(paths: Sequence[FieldPath], read: Mapping[str, object]) -> tuple[int, ...]:
-    """Return what the parts of an object want in sum, one sum for each name of such a field."""
-    sums: dict[str, int] = {}
-    for path in paths:
-        counts = _counts(path, read)
-        if counts:
-            name = path.steps[-1]
-            sums[name] = sums.get(name, 0) + sum(counts)
-    return tuple(dict.fromkeys(sums.values()))
-
-
-def _counts(path: FieldPath, read: Mapping[str, object]) -> list[int]:
-    return [
+    counts = [
         found
         for found in ends(read, path.steps)
         if isinstance(found, int) and not isinstance(found, bool) and found >= 0
     ]
+    return sum(counts) if counts else None
+
+
+def _pools(
+    parts: Sequence[tuple[tuple[str, ...], list[str]]], read: Mapping[str, object]
+) -> tuple[int, ...]:
+    """Return what the parts of an object want in sum, one sum for each name of such a field."""
+    sums: dict[str, int] = {}
+    for steps, names in parts:
+        for part in parted(read, steps):
+            plainly = type(part) is dict
+            for name in names:
+                count = part.get(name) if plainly else getattr(part, field_of(name), None)
+                if type(count) is int and count >= 0:
+                    sums[name] = sums.get(name, 0) + count
+    return tuple(dict.fromkeys(sums.values()))

@@ -116,6 +116,34 @@ def ends(start: object, steps: Sequence[str]) -> Iterator[object]:
     yield value
 
 
+def parted(start: object, steps: Sequence[str]) -> list[Any]:
+    """Return the objects that the steps lead to, or that are items of a list there.
+
+    Maps by name, or projections of such. WHY beside `ends`: where any value of an open object may
+    be one, all are looked at and few are.
+    """
+    found = [start]
+    for step in steps:
+        met: list[object] = []
+        for one in found:
+            if step:
+                met.append(
+                    one.get(step) if type(one) is dict else getattr(one, attribute(step), None)
+                )
+            elif type(one) is dict:
+                met += one.values()
+            elif type(one) is list:
+                met += one
+        found = met
+    parts: list[Any] = []
+    for one in found:
+        if type(one) is dict or isinstance(one, msgspec.Struct):
+            parts.append(one)
+        elif type(one) is list:
+            parts += [item for item in one if type(item) is dict]
+    return parts
+
+
 def first_text(start: object, steps: Sequence[str]) -> str:
     """Return the first text that the steps lead to, empty where there is none."""
     return next((found for found in ends(start, steps) if isinstance(found, str)), "")

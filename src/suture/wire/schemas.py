@@ -201,7 +201,7 @@ def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
 def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     """Yield the one rule of what the parts want that stand right below `spec`.
 
-    Where a definition takes any fields, any of them may be such a part.
+    Where a definition takes any fields, any of them may be such a part, or a list of such.
     """
     spec = (root.properties or {}).get("spec") if root.properties else root
     if spec is None:
@@ -209,7 +209,7 @@ def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     if spec.properties:
         ways = [way for part, schema in spec.properties.items() for way in _counted(part, schema)]
     else:
-        ways = [(*below, name) for name in POOLS for below in (("",), ("", "")) if spec.anything]
+        ways = [("", name) for name in POOLS if spec.anything]
     found = [FieldPath(("spec", *way)) for way in ways]
     if found:
         field = FieldPath(("spec",))
