@@ -22,13 +22,15 @@ from suture.model.selectors import Selector, parse_selector
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
-    attribute as field_of,
     beside,
     ends,
     first_text,
     parted,
     plain,
     trails,
+)
+from suture.wire.projections import (
+    attribute as field_of,
 )
 from suture.wire.shapes import (
     ABSENT,
