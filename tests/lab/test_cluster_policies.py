@@ -107,6 +107,9 @@ def test_a_policy_of_ones_own_is_installed_and_taken_back(guard: Guard) -> None:
     with pytest.raises(StatusError, match="greater than or equal to 0"):
         admin.patch(constraint, mistaken, kind="merge")
 
+    with pytest.raises(StatusError, match="may not delete"):
+        operator.delete(constraint)
+
     admin.delete(constraint)
     until("the constraint to be gone", lambda: not refuses(), limit_s=IN_FORCE_S)
     admin.delete(f"{TEMPLATES_PATH}/kept-objects")

@@ -7,6 +7,7 @@ import base64
 import datetime as dt
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +32,7 @@ from suture.model.actor import Profile
 if TYPE_CHECKING:
     from suture.adapters.kube import KubeClient
     from suture.install.manifests import Certificates, Workload
+    from suture.model.documents import Document
 
 READY_S = 300.0
 """LIMIT: how long the pod may take to list the largest cluster before it is registered."""
@@ -112,12 +114,14 @@ def install(
     kubeconfig, context:
         Which cluster, as kubectl would choose it.
     """
-    from suture.adapters.files import load_policies
+    from suture.adapters.files import read_policies
     from suture.install.manifests import IMAGE, Workload, reads_of
+    from suture.policy.compile import compile_policies
 
     if apply and diff:
         raise InputError("give --apply or --diff, not both")
-    found = load_policies(tuple(policies or ()), pack=not policies)
+    base = read_policies(policies or (), pack=not policies)
+    found = compile_policies(base)
     installation = Installation(
         namespace=namespace,
         target=UrlTarget(_checked_url(url)) if url else ServiceTarget(namespace, SERVICE),
@@ -138,6 +142,7 @@ def install(
         installation=installation,
         workload=workload,
         profiles=read_profiles(profiles or ()),
+        policies=tuple(base),
         files=control_plane_files,
         host_folder=host_folder,
     )
@@ -146,23 +151,29 @@ def install(
     return asyncio.run(_on_cluster(order, kubeconfig, context, apply=apply))
 
 
-class _Order(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class _Order:
     """What was asked for, read."""
 
     installation: Installation
     workload: Workload
     profiles: tuple[Profile, ...]
+    policies: tuple[Document, ...]
     files: Path | None
     host_folder: str
 
 
 def _render(order: _Order) -> int:
     from suture.install.manifests import all_manifests
+    from suture.install.policies import policy_definitions
 
     note = Console(stderr=True, soft_wrap=True, highlight=False)
     installation, certificates = _with_certificates(order, None, "")
     installation = enrol(installation, order.profiles)
-    documents = all_manifests(installation, order.workload, certificates)
+    documents = (
+        *policy_definitions(order.policies),
+        *all_manifests(installation, order.workload, certificates),
+    )
     print(as_yaml(documents), end="")
     _write_files(order, installation, certificates, note)
     note.print(
@@ -178,9 +189,11 @@ async def _on_cluster(
     from suture.adapters.kube import KubeClient
     from suture.app.apply import apply_documents, await_deployment, await_kind, compare
     from suture.app.operators import profiles_of
+    from suture.app.policyapply import in_force
     from suture.app.quarantine import Endpoint, prove_list
     from suture.install.guards import guards
-    from suture.install.manifests import base_manifests
+    from suture.install.manifests import base_manifests, reads_of
+    from suture.install.policies import policy_definitions
     from suture.install.profiles import PROFILES_PATH
     from suture.install.registration import registration
 
@@ -197,8 +210,15 @@ async def _on_cluster(
         except InputError:  # the first install
             known = ()
         named = {profile.name: profile for profile in (*known, *order.profiles)}
+        policies, _ = await in_force(client, order.policies)
+        installation = msgspec.structs.replace(
+            installation, reads=reads_of(policies.policies.reads)
+        )
         installation = enrol(installation, named.values())
-        base = base_manifests(installation, order.workload, certificates)
+        base = (
+            *policy_definitions(order.policies),
+            *base_manifests(installation, order.workload, certificates),
+        )
         rest = (*guards(installation), registration(installation))
         if not apply:
             return _show_differences(await compare(client, [*base, *rest]), console)
