@@ -98,8 +98,9 @@ def test_the_log_of_the_sweep_gives_the_refusals_of_the_guard(
     # before a budget is asked, rests on the order; all but what the budget allows is refused.
     assert abs(sum(one.count for one in groups) - live.refused) <= 10
     assert {one.constraint for one in groups} <= set(live.stopped_by)
-    assert found.rewound.whole >= 1000
-    assert found.verdicts_on_rewound >= 1000
+    # WHY not all: what the run before had lost is made anew first, and so is in the log.
+    assert found.rewound.whole > 0.9 * live.harm.population
+    assert found.verdicts_on_rewound > 0.9 * live.harm.population
 
 
 async def replayed(plane: Plane, log: Path) -> Findings:
