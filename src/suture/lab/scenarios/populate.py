@@ -21,6 +21,7 @@ from suture.errors import (
 )
 from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Cluster, Object, each, listed, path_of
+from suture.lab.scenarios.ready import until_ready
 from suture.lab.scenarios.shapes import DELETED
 from suture.model.names import Propagation
 from suture.wire.discovery import ApiResource
@@ -103,6 +104,9 @@ async def populate(
     waves = _waves(wanted)
     for wave in waves[:-1]:
         await _create_wave(cluster, world, wave)
+        if any(one["kind"] == "Node" for one in wave):
+            # WHY: the scheduler looks at what is Ready, and a story of nodes needs pods on them.
+            await until_ready(cluster, [one for one in world.made if one["kind"] == "Node"])
     world.made += await _create_all(cluster, world, list(await before_last(waves[-1])))
     await _delete_marked(cluster, world)
 

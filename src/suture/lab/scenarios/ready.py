@@ -24,6 +24,7 @@ READY_S = 180.0
 STALLED_S = 45.0
 POLL_S = 0.5
 NUDGED = "lab.suture.dev/nudged"
+NOT_READY = "node.kubernetes.io/not-ready"
 
 _WATCHED = (
     "Deployment",
@@ -124,7 +125,9 @@ def is_up(thing: Mapping[str, Any]) -> bool:
         case "PersistentVolumeClaim":
             return status.get("phase") == "Bound"
         case "Node":
-            return has(thing, "Ready")
+            # WHY also the taint: the node lifecycle controller lifts it a moment later.
+            barred = any(one.get("key") == NOT_READY for one in spec.get("taints") or ())
+            return has(thing, "Ready") and not barred
         case _:
             return True
 
