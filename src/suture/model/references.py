@@ -60,7 +60,10 @@ def services_referred(thing: ClusterObject | None) -> Iterable[ServiceRef]:
     return ()
 
 
-_SELECTING = (ServiceFacts, DisruptionBudgetFacts, NetworkPolicyFacts)
+_BY_SELECTOR = (ServiceFacts, DisruptionBudgetFacts, NetworkPolicyFacts)
+
+SELECTING: frozenset[type] = frozenset({*_BY_SELECTOR, CustomFacts})
+"""Facts that may select by label; an object of others has no selections."""
 
 
 def selections(thing: ClusterObject) -> tuple[Selection, ...]:
@@ -82,7 +85,7 @@ def selections(thing: ClusterObject) -> tuple[Selection, ...]:
     facts = thing.facts
     if isinstance(facts, CustomFacts):
         return facts.selections
-    if isinstance(facts, _SELECTING) and facts.selector is not None:
+    if isinstance(facts, _BY_SELECTOR) and facts.selector is not None:
         return (Selection(PODS, thing.key.namespace, facts.selector),)
     return ()
 

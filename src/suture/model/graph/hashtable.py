@@ -28,20 +28,17 @@ _FIRST = array("i", [NONE]) * 8
 class HashTable:
     """Rows by 32-bit hash. `hash_of` says the hash of a row that the table holds."""
 
-    __slots__ = ("_counts", "_hash_of", "_later", "segments")
+    __slots__ = ("_hash_of", "_later", "held", "segments")
 
     def __init__(self, hash_of: Callable[[int], int]) -> None:
         self._hash_of = hash_of
-        self._counts = [0] * SEGMENTS
+        self.held = [0] * SEGMENTS
+        """How many rows each segment holds; who fills a slot of `room` counts it here."""
         self.segments: list[array[int] | None] = [None] * SEGMENTS
         self._later: dict[int, array[int]] = {}
 
     def __len__(self) -> int:
-        return sum(self._counts)
-
-    def segment(self, hashed: int) -> array[int] | None:
-        """Return the slots among which a hash is; None where there are none."""
-        return self.segments[hashed >> SEGMENT_SHIFT] or self._built(hashed >> SEGMENT_SHIFT)
+        return sum(self.held)
 
     def candidates(self, hashed: int) -> Iterator[int]:
         """Yield the rows that may be meant: every row of this hash, and some of others."""
@@ -54,20 +51,25 @@ class HashTable:
             yield row
             slot = (slot + 1) & mask
 
-    def insert(self, hashed: int, row: int) -> None:
-        """Add a row that is not in the table."""
-        number = hashed >> SEGMENT_SHIFT
+    def room(self, number: int) -> array[int]:
+        """Return a segment with a slot for one more row, so that one search finds or adds."""
         segment = self.segments[number] or self._built(number)
         if segment is None:
             segment = self.segments[number] = _FIRST[:]
-        elif (self._counts[number] + 1) * 3 > len(segment) * 2:
+        elif (self.held[number] + 1) * 3 > len(segment) * 2:
             segment = self.segments[number] = self._grown(segment)
+        return segment
+
+    def insert(self, hashed: int, row: int) -> None:
+        """Add a row that is not in the table."""
+        number = hashed >> SEGMENT_SHIFT
+        segment = self.room(number)
         mask = len(segment) - 1
         slot = hashed & mask
         while segment[slot] >= 0:
             slot = (slot + 1) & mask
         segment[slot] = row
-        self._counts[number] += 1
+        self.held[number] += 1
 
     def remove(self, hashed: int, row: int) -> bool:
         """Take a row out; False where the table does not hold it."""
@@ -82,7 +84,7 @@ class HashTable:
                 return False
             slot = (slot + 1) & mask
         self._close_gap(segment, slot)
-        self._counts[number] -= 1
+        self.held[number] -= 1
         return True
 
     def _close_gap(self, segment: array[int], gap: int) -> None:
@@ -120,13 +122,13 @@ class HashTable:
     @property
     def counts(self) -> array[int]:
         """How many rows each segment holds."""
-        return array("i", self._counts)
+        return array("i", self.held)
 
     def rebuilt(self, segments: list[array[int]], counts: array[int]) -> None:
         """Take over segments as an equal table had them; an empty one stands for none."""
         self._later = {}
         self.segments = [segment or None for segment in segments]
-        self._counts = counts.tolist()
+        self.held = counts.tolist()
 
     def fill(self, parts: list[array[int]]) -> None:
         """Hold the rows of an equal table, given by segment, each of which is made when asked for.
@@ -136,7 +138,7 @@ class HashTable:
         """
         self.segments = [None] * SEGMENTS
         self._later = {number: rows for number, rows in enumerate(parts) if rows}
-        self._counts = [len(rows) for rows in parts]
+        self.held = [len(rows) for rows in parts]
 
     def _built(self, number: int) -> array[int] | None:
         """Return a segment of which only the rows are held so far; None where it has none."""

@@ -36,17 +36,17 @@ class Interned:
         """Return the number of a value, which is used once more from now on."""
         if not value:
             return 0
-        values, hashed = self.values, hash(value) & HASH
-        segment = self._numbers.segment(hashed)
-        if segment is not None:
-            # The table's `candidates`, written out: each new object asks for its labels here.
-            mask = len(segment) - 1
-            slot = hashed & mask
-            while (number := segment[slot]) >= 0:
-                if values[number] == value:
-                    self._uses[number] += 1
-                    return number
-                slot = (slot + 1) & mask
+        values, table, hashed = self.values, self._numbers, hash(value) & HASH
+        part = hashed >> SEGMENT_SHIFT
+        segment = table.room(part)
+        # The table's `candidates` and `insert`, written out: each new object asks for its labels.
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while (number := segment[slot]) >= 0:
+            if values[number] == value:
+                self._uses[number] += 1
+                return number
+            slot = (slot + 1) & mask
         if self._free:
             number = self._free.pop()
             values[number] = value
@@ -55,7 +55,8 @@ class Interned:
             number = len(values)
             values.append(value)
             self._uses.append(1)
-        self._numbers.insert(hashed, number)
+        segment[slot] = number
+        table.held[part] += 1
         return number
 
     def release(self, number: int) -> None:

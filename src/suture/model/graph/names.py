@@ -32,15 +32,15 @@ class Names:
 
     def set(self, row: int, name: bytes) -> None:
         """Name a row that has no name."""
-        size = len(name)
-        room = -(-size // STEP)
-        free = self._free.get(room)
+        size, block = len(name), self.block
+        free = self._free.get(-(-size // STEP)) if self._free else None
         if free:
             at = free.pop()
-            self.block[at : at + size] = name
+            block[at : at + size] = name
         else:
-            at = len(self.block)
-            self.block += name + _FILL[room * STEP - size]
+            at = len(block)
+            block += name
+            block += _FILL[-size % STEP]
         self.at[row] = at
         self.sizes[row] = size
 

@@ -10,7 +10,7 @@ from array import array
 from hashlib import blake2b
 
 from suture.model.graph.columns import NONE, integers, reserve
-from suture.model.graph.hashtable import HASH, HashTable
+from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
 ALIVE = 1
@@ -75,19 +75,17 @@ class Rows:
         """How many rows there are, free ones included."""
         return self._next
 
-    @property
-    def full(self) -> bool:
-        """Whether the next new row needs `grow` first."""
-        return not self._free and self._next == len(self.place)
-
     # ---- rows come and go
 
     def new(self) -> int:
-        """Return an empty row."""
+        """Return an empty row; NONE where `grow` is needed first."""
         if self._free:
             return self._free.pop()
-        self._next += 1
-        return self._next - 1
+        row = self._next
+        if row == len(self.place):
+            return NONE
+        self._next = row + 1
+        return row
 
     def grow(self, more: array[int]) -> None:
         """Make room for more rows; `more` holds NONE for each."""
@@ -139,7 +137,7 @@ class Rows:
 
     def find_hashed(self, place: int, name: bytes, hashed: int) -> int:
         """Return the row of a name of which the hash is known."""
-        segment = self.by_name.segments[hashed >> 22]
+        segment = self.by_name.segments[hashed >> SEGMENT_SHIFT]
         if segment is None:
             return NONE
         # The table's `candidates`, written out: this is asked of every request and every event.
@@ -157,7 +155,15 @@ class Rows:
         self.place[row] = place
         self.names.set(row, name)
         self.hashes[row] = hashed
-        self.by_name.insert(hashed, row)
+        # The table's `insert`, written out.
+        table, number = self.by_name, hashed >> SEGMENT_SHIFT
+        segment = table.room(number)
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while segment[slot] >= 0:
+            slot = (slot + 1) & mask
+        segment[slot] = row
+        table.held[number] += 1
 
     def unname(self, row: int) -> None:
         """Take a row's name away."""
@@ -172,7 +178,7 @@ class Rows:
 
     def find_uid_hashed(self, uid: bytes, hashed: int) -> int:
         """Return the row of a uid of which the hash is known."""
-        segment = self.by_uid.segments[hashed >> 22]
+        segment = self.by_uid.segments[hashed >> SEGMENT_SHIFT]
         if segment is None:
             return NONE
         uids, mask = self.uids, len(segment) - 1
@@ -181,6 +187,26 @@ class Rows:
             if uids[row << 4 : (row << 4) + 16] == uid:
                 return row
             slot = (slot + 1) & mask
+        return NONE
+
+    def enter_uid(self, row: int, uid: bytes) -> int:
+        """Give a row a uid by which no row is found yet, and let it be found by that.
+
+        Returns NONE, or the row that is found by it already, and then does nothing.
+        """
+        # `find_uid` and the table's `insert` in one search: each new object comes by here.
+        hashed = ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> 96
+        table, number, uids = self.by_uid, hashed >> SEGMENT_SHIFT, self.uids
+        segment = table.room(number)
+        mask = len(segment) - 1
+        slot = hashed & mask
+        while (other := segment[slot]) >= 0:
+            if uids[other << 4 : (other << 4) + 16] == uid:
+                return other
+            slot = (slot + 1) & mask
+        segment[slot] = row
+        table.held[number] += 1
+        uids[row << 4 : (row << 4) + 16] = uid
         return NONE
 
     def uid_bytes(self, row: int) -> bytes:
@@ -232,6 +258,9 @@ class Rows:
         """Give a row a resourceVersion."""
         if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) < 19:
             number = int(text)
+            if not self.odd_versions:
+                self.versions[row] = number
+                return
         elif text:
             number = NONE
         else:

@@ -53,17 +53,19 @@ class Storage:
     # ---- rows
 
     def _new_row(self) -> int:
-        if self.rows_of.full:
+        row = self.rows_of.new()
+        if row < 0:
             self.rows_of.grow(_CHUNK_OF_NONE)
             self.links.grow(_CHUNK_OF_NONE)
             self.owners.grow(_CHUNK_OF_NONE)
             self.chain.grow(_CHUNK_OF_NONE)
-        return self.rows_of.new()
+            row = self.rows_of.new()
+        return row
 
     def named_row(self, place: int, name: bytes, hashed: int) -> int:
         """Return a new row of a name that nobody has named yet."""
         row = self._new_row()
-        self.places.use(place)
+        self.places.uses[place] += 1
         self.rows_of.name(row, place, name, hashed)
         return row
 
@@ -82,11 +84,11 @@ class Storage:
             row = self._nodes[node] = self.target_row(ObjectKey(NODES, "", node))
         return row
 
-    def _life_row(self, uid: str, name: str) -> int:
+    def _life_row(self, uid: str, name: bytes) -> int:
         """Return the row of a life that is referred to, whether or not it was seen."""
         packed, odd = packed_uid(uid)
         row = self.rows_of.find_uid(packed) if uid else NONE
-        return row if row >= 0 else self._unseen_life(packed, odd, name_bytes(name))
+        return row if row >= 0 else self._unseen_life(packed, odd, name)
 
     def _unseen_life(self, uid: bytes, odd: str, name: bytes) -> int:
         row = self._new_row()
@@ -116,16 +118,19 @@ class Storage:
 
     def enter(self, place: int, row: int) -> None:
         """Put a row into the chain of its place."""
-        heads = self.places.head
-        if heads[place] < 0:
-            heads[place] = self.chain.new_head()
-        self.chain.add(heads[place], row)
+        head = self.places.head[place]
+        if head < 0:
+            head = self.places.head[place] = self.chain.new_head()
+        self.chain.add(head, row)
 
     # ---- lives
 
     def take_uid(self, row: int, uid: bytes, odd: str) -> None:
         """Let the life that `uid` names be the one in a row, with the children that wait for it."""
         rows = self.rows_of
+        # WHY first: nearly all lives are seen before anybody refers to them.
+        if not odd and uid != NO_UID and not rows.odd_uids and rows.enter_uid(row, uid) < 0:
+            return
         rows.set_uid(row, uid, odd)
         if uid == NO_UID:
             return
@@ -189,11 +194,12 @@ class Storage:
 
     def wanted_owners(self, thing: ClusterObject) -> list[tuple[int, int]]:
         """Return target and detail of the link to each of an object's owners."""
-        wanted = []
+        wanted, names = [], self.rows_of.names
         for owner in thing.owners:
-            row = self._life_row(owner.uid, owner.name)
-            same = self.rows_of.names.same(row, name_bytes(owner.name))
-            wanted.append((row, self.details.of_owner(owner, "" if same else owner.name)))
+            name = name_bytes(owner.name)
+            row = self._life_row(owner.uid, name)
+            called = "" if names.same(row, name) else owner.name
+            wanted.append((row, self.details.of_owner(owner, called)))
         return wanted
 
     def wanted_needs(self, thing: ClusterObject) -> list[tuple[int, int]]:

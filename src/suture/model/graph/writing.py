@@ -22,7 +22,6 @@ from suture.model.graph.rows import (
     WHOLE,
 )
 from suture.model.graph.selecting import Matcher
-from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import (
     labels_bytes,
     needs_bytes,
@@ -31,26 +30,17 @@ from suture.model.graph.written import (
     pack_traits,
 )
 from suture.model.names import PODS, Resource
-from suture.model.objects import ClusterObject, CrdFacts, PodFacts
-from suture.model.references import selections
+from suture.model.objects import NO_LABELS, ClusterObject, CrdFacts, PodFacts
+from suture.model.references import SELECTING, selections
 from suture.model.selectors import Selector
 
 _NOTHING = ()
 
+_Parts = tuple[int, int, int, str]
+
 CLASSES = 4096
 """LIMIT: classes found again without a digest, 0.3 KB each and what they keep alive; siblings come
 one after another in a list, and those of the busiest rollouts in a watch."""
-
-
-class _Known:
-    """A class by the parts that it was found by, kept so that their identities stay theirs."""
-
-    __slots__ = ("_parts", "name", "row")
-
-    def __init__(self, row: int, name: bytes, *parts: object) -> None:
-        self.row = row
-        self.name = name
-        self._parts = parts
 
 
 class Writable(Readable):
@@ -58,7 +48,10 @@ class Writable(Readable):
 
     def __init__(self, secret: bytes) -> None:
         super().__init__(secret)
-        self._classes: dict[tuple[int, int, int, str], _Known] = {}
+        self._classes: dict[_Parts, tuple[int, object]] = {}
+        """Classes by the identities of what they were found by, which are kept so that they stay
+        theirs. INVARIANT: an entry goes with its class."""
+        self._parts_of: dict[int, list[_Parts]] = {}
         self.crd_of: dict[Resource, list[int]] = {}
         """The definitions that serve each custom type: one, unless something is amiss."""
         self.kinds: dict[tuple[str, str], Resource] = {}
@@ -77,15 +70,18 @@ class Writable(Readable):
         kind.count += 1
         rows.set_version(row, thing.resource_version)
         rows.set_created(row, thing.created)
-        flags = self._flags(row, thing, kind, leaving=leaving)
-        rows.flags[row] = flags
         if thing.finalizers or thing.managers:
             rows.traits[row] = self.trait_sets.use(pack_traits(thing.finalizers, thing.managers))
         if kind.of_pods:
+            flags = rows.flags[row] = self._flags(row, thing, kind, leaving=leaving)
             self._begin_pod(row, thing, flags)
-        else:
-            self.enter(place, row)
-            self._begin_other(row, thing, kind)
+            return
+        rows.flags[row] = ALIVE | LEAVING if leaving else ALIVE
+        if thing.deleted > 0:
+            rows.flags[row] |= TERMINATING
+            rows.deleted[row] = thing.deleted
+        self.enter(place, row)
+        self._begin_other(row, thing, kind)
 
     def _flags(self, row: int, thing: ClusterObject, kind: Kind, *, leaving: bool) -> int:
         flags = ALIVE | LEAVING if leaving else ALIVE
@@ -114,18 +110,19 @@ class Writable(Readable):
 
     def _begin_other(self, row: int, thing: ClusterObject, kind: Kind) -> None:
         """Write what is not a pod into a row that has nothing yet to compare it with."""
-        rows, facts = self.rows_of, thing.facts
-        rows.labels[row] = self.label_sets.use(labels_bytes(thing.labels))
+        rows, labels, facts = self.rows_of, thing.labels, thing.facts
+        if labels is not NO_LABELS:
+            rows.labels[row] = self.label_sets.use(labels_bytes(labels))
         if thing.owners:
-            owners = self.wanted_owners(thing)
-            self.owners.add_all(row, owners)
+            self.owners.add_all(row, self.wanted_owners(thing))
         if thing.needs is not _NOTHING or type(facts) in DERIVES:
             self.links.add_all(row, self.wanted_needs(thing))
         if facts is not None:
             rows.extra[row] = self.facts_sets.use(pack_facts(facts))
-            self._select(row, thing)
-        if kind.of_definitions and isinstance(facts, CrdFacts):
-            self.crd_of.setdefault(facts.resource, []).append(row)
+            if type(facts) in SELECTING:
+                self._select(row, thing)
+            if kind.of_definitions and isinstance(facts, CrdFacts):
+                self.crd_of.setdefault(facts.resource, []).append(row)
         if kind.of_policies:
             self._rebind(row)
 
@@ -165,7 +162,7 @@ class Writable(Readable):
         node = facts.node if isinstance(facts, PodFacts) else ""
         link = self.links.out_head[row]
         if link >= 0:
-            if node and rows.names.same(self.links.target[link], name_bytes(node)):
+            if node and self.links.target[link] == self.node_row(node):
                 return
             self.unlink(self.links, link)
         if node:
@@ -250,24 +247,22 @@ class Writable(Readable):
 
     def _class_of(self, thing: ClusterObject) -> int:
         """Return the row of a pod's class, a new one where it is the first of its kind."""
-        rows, namespace = self.rows_of, thing.key.namespace
+        namespace = thing.key.namespace
         # The reader shares equal parts between siblings: mostly they are the very same ones.
         labels, owners, needs = thing.labels, thing.owners, thing.needs
         asked = (id(labels), id(owners), id(needs), namespace)
         known = self._classes.get(asked)
-        if (
-            known is not None
-            and rows.flags[known.row] & POD_CLASS
-            and (rows.names.same(known.row, known.name))
-        ):
-            return known.row
+        if known is not None:
+            return known[0]
         raw = labels_bytes(labels)
         parts = (namespace.encode(), raw, owners_bytes(owners), needs_bytes(needs))
         name = blake2b(b"\0".join(parts), digest_size=16).digest()
         row = self._class_named(thing, raw, name)
         if len(self._classes) >= CLASSES:
             self._classes.clear()
-        self._classes[asked] = _Known(row, name, labels, owners, needs)
+            self._parts_of.clear()
+        self._classes[asked] = row, (labels, owners, needs)
+        self._parts_of.setdefault(row, []).append(asked)
         return row
 
     def _class_named(self, thing: ClusterObject, labels: bytes, name: bytes) -> int:
@@ -301,6 +296,8 @@ class Writable(Readable):
     def _end_class(self, row: int, number: int) -> None:
         for link in self.links.ins(row):
             self.links.remove(link)
+        for asked in self._parts_of.pop(row, ()):
+            del self._classes[asked]
         self.chain.take_out(row)
         self.classes.end(number)
         self.label_sets.release(self.rows_of.labels[row])
