@@ -36,6 +36,10 @@ from suture.model.names import (
 FEW = 8
 """LIMIT: objects of a kind that are asked one by one, about where columns begin to cost less."""
 
+MANY = 1_000
+"""From how many objects on it is asked once whether all of them go with their owners: to ask costs
+0.1 µs each, and of a workload nearly all are pods, which are asked by class as it is."""
+
 
 class Causes:
     """Why the objects of one change go: each looked up once, however many effects ask.
@@ -50,7 +54,9 @@ class Causes:
     def __init__(
         self, view: GraphView, change: Change, identity: str = "", *, renames: bool = True
     ) -> None:
-        self.removed = frozenset(change.removed)
+        self._rows = change.removed
+        self.removed = frozenset(self._rows)
+        self._settled: bool | None = None
         self._view = view
         self._renames = renames
         self._known: dict[int, bool] = {}
@@ -69,6 +75,18 @@ class Causes:
         if len(change.direct) == 1:
             root = change.direct[0]
             self._root = self.explains(root) or own_namespace(view, root, self.removed, identity)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that goes goes with its owners, and nothing of it was going before.
+
+        WHY: then no controller brings any of it back, asks for it or has ended already. That is so
+        of namespaces and most workloads, and is asked once and not of each object.
+        """
+        if self._settled is None:
+            many = len(self._rows) > MANY
+            self._settled = many and self._view.owned_within(self._rows, self.removed)
+        return self._settled
 
     def explains(self, row: int) -> bool:
         """Whether a recorded cause accounts for the removal of an object.
@@ -122,8 +140,8 @@ class Causes:
         found = set(view.going(rows))
         if resource == JOBS:
             found.update(filter(view.finished, rows))
-        owned = view.owned(rows)
-        found.update(row for row in owned if owner_ends(view, row))
+        if not self.settled:
+            found.update(row for row in view.owned(rows) if owner_ends(view, row))
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
             found.update(filter(self._home_ends, rows))
@@ -134,7 +152,7 @@ class Causes:
             if row not in found and self._surplus(row, resource):
                 found.add(row)
         if any(map(view.terminating, marks)):
-            owned_too, managers = set(owned), view.pointing(rows, Edge.MANAGED_BY)
+            owned_too, managers = set(view.owned(rows)), view.pointing(rows, Edge.MANAGED_BY)
             found.update(
                 row
                 for row, kept_by in managers.items()
@@ -195,16 +213,22 @@ class Causes:
         alike = self._view.alike(row)
         known = self._healing.get(alike)
         if known is None:
-            known = self_healing(self._view, row, self.removed)
-            if known and self.barred(row):
-                known = False
+            known = (
+                not self._goes_with_makers(row)
+                and self_healing(self._view, row, self.removed)
+                and not self.barred(row)
+            )
             self._healing[alike] = known
         return known
+
+    def _goes_with_makers(self, row: int) -> bool:
+        """Whether an object is of those that only their owners bring back, and these go."""
+        return self.settled and row in self.removed and self._view.resource(row) in RECREATED_BY
 
     def healing(self, resource: Resource, rows: list[int]) -> set[int]:
         """Return which of some objects of a type would be brought back."""
         if resource in RECREATED_BY:
-            return {row for row in rows if self.heals(row)}
+            return set() if self.settled else {row for row in rows if self.heals(row)}
         names = KEPT_BY_NAME.get(resource, ())
         if not names:
             return set()
@@ -232,6 +256,13 @@ class Causes:
             known = self._wanted[alike] = wanted(self._view, row, self.removed)
         return known
 
+    def asked_for(self, rows: list[int]) -> int:
+        """Return how many of some objects that go, no pods, a live parent still asks for."""
+        asked = dict.fromkeys(self._view.pointing(rows, Edge.PARENT))
+        if not self.settled:
+            asked.update(dict.fromkeys(self._view.owned(rows)))
+        return sum(map(self.wanted, asked))
+
     def services_of(self, pod: int) -> list[int]:
         """Return the Services that select a pod."""
         alike = self._view.alike(pod)
@@ -245,7 +276,9 @@ class Causes:
         known = self._ending.get(alike)
         if known is None:
             view = self._view
-            known = self._ending[alike] = owner_ends(view, row) or self._home_ends(row)
+            stays = self.settled and row in self.removed
+            known = (not stays and owner_ends(view, row)) or self._home_ends(row)
+            self._ending[alike] = known
         return known
 
     def _home_ends(self, row: int) -> bool:

@@ -111,13 +111,15 @@ def _of(amount: Amount, expected: int) -> int:
 
 def quorum_effects(scene: Scene) -> Iterable[QuorumLost]:
     """Yield each set of members that stays and would have fewer Ready than a majority."""
-    sets = _Sets(scene)
+    sets, view = _Sets(scene), scene.view
     for lot in scene.lots:
         if lot.serves:
             sets.pods_go(lot)
     for resource, rows in scene.kinds.items():
         if resource in WORKLOADS:
-            for row in rows:
+            # What goes with its owners is a member of those alone that find it by label or name.
+            asked = view.pointing(rows, Edge.PARENT) if scene.causes.settled else rows
+            for row in asked:
                 sets.member_goes(row)
     yield from sets.effects()
     yield from _scaled(scene)

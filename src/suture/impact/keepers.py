@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import msgspec
 
-from suture.impact.explained import tied
 from suture.impact.finalizers import called_like
 from suture.impact.scene import Scene
 from suture.model import names
@@ -54,8 +53,7 @@ class Keeper(msgspec.Struct, frozen=True, gc=False):
 
 def is_own(scene: Scene, row: int | None) -> bool:
     """Whether the actor made an object, or what made it, or is it."""
-    actor = scene.actor
-    return row is not None and tied(scene.view, row, actor.user.username, actor.pod_uid)
+    return row is not None and scene.tied(row)
 
 
 def keeper_of(scene: Scene, thing: ClusterObject) -> Keeper | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from suture.impact.effects import PodsLost
-from suture.impact.explained import tied
 from suture.impact.parents import asked_for, resize_explained, wanted_count
 from suture.impact.scene import Scene
 from suture.impact.serving import classes_of
@@ -125,7 +124,7 @@ def _effect(scene: Scene, maker: int, loss: _Loss, *, named: bool) -> PodsLost:
         self_healing=loss.self_healing,
         lasting=loss.lasting,
         drained=loss.drained,
-        foreign=loss.lasting if loss.lasting and not _tied(scene, maker) else 0,
+        foreign=loss.lasting if loss.lasting and not scene.tied(maker) else 0,
         population=view.count(PODS),
         evicted=scene.change.evicted,
         victims=tuple(map(scene.victim, loss.victims[: scene.limit] if named else ())),
@@ -155,7 +154,3 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         wanted=asked_for(view, resized.row),
         population=view.count(PODS),
     )
-
-
-def _tied(scene: Scene, row: int) -> bool:
-    return tied(scene.view, row, scene.actor.user.username, scene.actor.pod_uid)

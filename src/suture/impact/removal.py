@@ -11,10 +11,8 @@ from suture.impact.explained import (
     in_use,
     may_count,
     stands_for_pod,
-    tied,
 )
 from suture.impact.scene import Scene
-from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, Resource
 
@@ -76,7 +74,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot) -> None:
         tally.self_healing += left
         return
     tally.lasting += left
-    if view.labels(lot.first).get(PROTECT) == PROTECTED:
+    if view.labelled((lot.kind,), PROTECT, PROTECTED):
         tally.protected += left
     if causes.wanted(lot.first):
         tally.wanted += left
@@ -86,7 +84,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot) -> None:
     if lot.first not in scene.direct:
         tally.counted_cascaded += left
     pods = [lot.first] if view.has_owner(lot.first) else lot.pods[:left]
-    strange = sum(not _tied(scene, pod) for pod in pods)
+    strange = sum(not scene.tied(pod) for pod in pods)
     tally.foreign += left if strange == len(pods) else strange
 
 
@@ -104,8 +102,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     tally.lasting = len(left)
     if not left:
         return
-    with_parents = {*view.owned(left), *view.pointing(left, Edge.PARENT)}
-    tally.wanted = sum(causes.wanted(row) for row in with_parents)
+    tally.wanted = causes.asked_for(left)
     standing = _standing(scene, resource, left)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
@@ -115,7 +112,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
             tally.counted += 1
             tally.counted_cascaded += row not in scene.direct
-            if not _tied(scene, row):
+            if not scene.tied(row):
                 tally.foreign += 1
 
 
@@ -144,10 +141,6 @@ def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:
     if marked and (resource in RECREATED_BY or resource in KEPT_BY_NAME):
         return sum(not scene.causes.heals(row) for row in marked)
     return len(marked)
-
-
-def _tied(scene: Scene, row: int) -> bool:
-    return tied(scene.view, row, scene.actor.user.username, scene.actor.pod_uid)
 
 
 def _counted_as_maker(view: GraphView, row: int, removed: frozenset[int]) -> bool:

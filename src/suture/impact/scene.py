@@ -10,6 +10,7 @@ from itertools import islice
 from suture.impact.causes import Causes
 from suture.impact.change import Change
 from suture.impact.effects import Victim
+from suture.impact.explained import tied
 from suture.impact.parents import maker_of
 from suture.model.actor import Actor
 from suture.model.clock import Now
@@ -29,8 +30,8 @@ class Scene:
 
     __slots__ = (
         "_kinds", "_looked_up", "_lots", "_makers", "_of_class", "_releases", "_rows", "_running",
-        "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "limit", "now",
-        "request", "view",
+        "_tied", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "limit",
+        "now", "request", "view",
     )  # fmt: skip
 
     def __init__(
@@ -60,10 +61,11 @@ class Scene:
         self._victims: dict[int, Victim] = {}
         self._rows: dict[Victim, int] = {}
         self._looked_up = 0
+        self._tied: dict[int, bool] = {}
         self._whole: frozenset[int] | None = None
         self._releases: dict[str, list[int]] = {}
         self._running: dict[int, tuple[int, int, int]] = {}
-        self._of_class: dict[int, list[Lot]] | None = None
+        self._of_class: dict[int, tuple[int, int, int]] | None = None
 
     @property
     def removed(self) -> frozenset[int]:
@@ -100,15 +102,14 @@ class Scene:
         if self._of_class is None:
             self._of_class = {}
             for lot in self.lots:
-                self._of_class.setdefault(lot.kind, []).append(lot)
-        lots = self._of_class.get(kind, ())
-        if sum(lot.count for lot in lots) != self.view.class_size(kind):
-            return None
-        return (
-            sum(lot.count for lot in lots if lot.running),
-            sum(lot.count for lot in lots if lot.serves),
-            0,
-        )
+                count, (pods, run, serve) = lot.count, self._of_class.get(lot.kind, (0, 0, 0))
+                self._of_class[lot.kind] = (
+                    pods + count,
+                    run + count if lot.running else run,
+                    serve + count if lot.serves else serve,
+                )
+        pods, running, serving = self._of_class.get(kind, (0, 0, 0))
+        return (running, serving, 0) if pods and pods == self.view.class_size(kind) else None
 
     @property
     def whole(self) -> frozenset[int]:
@@ -130,6 +131,14 @@ class Scene:
         found = self._makers.get(lot.kind)
         if found is None:
             found = self._makers[lot.kind] = maker_of(self.view, lot.first)
+        return found
+
+    def tied(self, row: int) -> bool:
+        """Whether the model can tie an object to the actor, looked up once."""
+        found = self._tied.get(row)
+        if found is None:
+            actor = self.actor
+            found = self._tied[row] = tied(self.view, row, actor.user.username, actor.pod_uid)
         return found
 
     def victim(self, row: int) -> Victim:

@@ -336,15 +336,16 @@ class Bulk:
         if len(rows) == 1:
             held = self.finalizers(rows[0])
             return [(held, rows[0], 1)] if held else []
-        numbers = gathered(self._graph.rows_of.traits, rows)
-        if not any(numbers):
-            return []
-        counts, sets = Counter(numbers), self._graph.trait_sets
-        found = {one: held for one in counts if one and (held := _finalizers(sets[one]))}
+        numbers, sets = gathered(self._graph.rows_of.traits, rows), self._graph.trait_sets.values
+        found = {one: held for one in set(numbers) if one and (held := _finalizers(sets[one]))}
         if not found:
             return []
-        first = dict(zip(reversed(numbers), reversed(rows), strict=True))
-        return [(held, first[number], counts[number]) for number, held in found.items()]
+        # In the order in which each comes first.
+        first = {numbers.index(one): one for one in found}
+        return [
+            (found[number], rows[place], numbers.count(number))
+            for place, number in sorted(first.items())
+        ]
 
     def going(self, rows: Sequence[int]) -> list[int]:
         """Return which of some rows are terminating or finished."""

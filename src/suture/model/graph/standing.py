@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
 from suture.model.graph.dependents import gathered
-from suture.model.graph.rows import NEED_SET, POD_CLASS
+from suture.model.graph.rows import NEED_SET, POD_CLASS, TERMINATING
 from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import unpack_facts
 from suture.model.names import CRDS, NAMESPACES, SERVICES, ObjectKey, Resource
@@ -64,6 +64,24 @@ class Standing(Bulk):
             pod = following[pod]
         return pod
 
+    def owned_within(self, rows: Sequence[int], inside: Collection[int]) -> bool:
+        """Whether every owner that some objects name is `inside`, and none of them is going."""
+        if any(flags & TERMINATING for flags in set(gathered(self._flags, rows))):
+            return False
+        kinds, extra = self._kind, self._graph.rows_of.extra
+        places = gathered(self._place, rows)
+        of_pods = {place for place in set(places) if kinds[place].of_pods}
+        holders = {
+            extra[row] if place in of_pods else row for row, place in zip(rows, places, strict=True)
+        }
+        owners, known = self._graph.owners, frozenset(inside)
+        links = [link for link in gathered(owners.out_head, list(holders)) if link >= 0]
+        while links:
+            if not known.issuperset(gathered(owners.target, links)):
+                return False
+            links = [link for link in gathered(owners.out_next, links) if link >= 0]
+        return True
+
     def used_from_outside(
         self, rows: Sequence[int], edges: Collection[Edge], inside: Collection[int]
     ) -> list[int]:
@@ -76,6 +94,7 @@ class Standing(Bulk):
         links, sources, details = graph.links, graph.links.source, graph.links.detail
         heads, following = links.in_head, links.in_next
         sets: dict[int, bool] = {}
+        known_inside = frozenset(inside)
         found = []
         for row in rows:
             link = heads[row]
@@ -87,8 +106,9 @@ class Standing(Bulk):
                     elif (known := sets.get(source)) is not None:
                         uses = known
                     else:
-                        holders = (sources[one] for one in links.ins(source))
-                        uses = sets[source] = any(
+                        holders = gathered(sources, links.ins(source))
+                        # WHY the set first: nearly always all of them are inside.
+                        uses = sets[source] = not known_inside.issuperset(holders) and any(
                             one not in inside and not flags[one] & self._leaving for one in holders
                         )
                     if uses:
