@@ -20,7 +20,7 @@ from suture.model.names import SERVICES, ObjectKey, Operation
 from suture.policy.rules import Point
 from suture.verdict import Answer
 
-DEADLINE_S = 5.0
+DEADLINE_S = 30.0
 
 
 def entry(

@@ -42,7 +42,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 SPROCKETS = Resource("freshness.test", "sprockets")
-MOST_S = 25.0
+MOST_S = 90.0
 """A busy machine's share; the bounds themselves are in the reference, and are logged."""
 
 
@@ -116,7 +116,7 @@ async def test_a_stalled_wire_is_known_within_the_bound(plane: Plane) -> None:
             plane.admin.create, MAPS, {"metadata": {"name": f"late-{time.monotonic_ns()}"}}
         )
         wire.flow()
-        took_s = await until(lambda: followed.mirror.stale(kinds) == (), 20)
+        took_s = await until(lambda: followed.mirror.stale(kinds) == (), MOST_S)
         log.info("wire flows", fresh_after_s=took_s)
         await followed.agrees()
 
@@ -129,11 +129,11 @@ async def test_a_server_without_its_store_is_not_taken_for_fresh(plane: Plane) -
         await until(lambda: all(passed[kind] >= 3 for kind in kinds), 60)
         await asyncio.to_thread(plane.pause, "etcd")
         try:
-            took_s = await until(lambda: set(followed.mirror.stale(kinds)) == set(kinds), 40)
+            took_s = await until(lambda: set(followed.mirror.stale(kinds)) == set(kinds), MOST_S)
         finally:
             await asyncio.to_thread(plane.resume, "etcd")
         log.info("etcd frozen", kinds=len(kinds), stale_after_s=took_s)
-        took_s = await until(lambda: followed.mirror.stale(kinds) == (), 40)
+        took_s = await until(lambda: followed.mirror.stale(kinds) == (), MOST_S)
         log.info("etcd goes on", fresh_after_s=took_s)
         await followed.agrees(40)
 
@@ -203,7 +203,7 @@ async def test_rights_that_go_and_come(plane: Plane) -> None:
         assert "forbidden" in freshness[names.NODES].unknown
         assert followed.mirror.stale([names.PODS, names.SERVICES]) == ()
         await grant()
-        took_s = await until(lambda: freshness[names.SERVICES].unknown != "", 20)
+        took_s = await until(lambda: freshness[names.SERVICES].unknown != "", MOST_S)
         log.info("right withdrawn", unknown_after_s=took_s)
         assert followed.mirror.stale([names.PODS, names.SERVICES]) == (names.SERVICES,)
         assert followed.mirror.ready()[0]

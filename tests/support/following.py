@@ -103,7 +103,7 @@ class World:
         return stored ^ known
 
 
-async def until(true: Callable[[], bool], within_s: float = 20.0) -> None:
+async def until(true: Callable[[], bool], within_s: float = 60.0) -> None:
     """Wait until something is true."""
     async with asyncio.timeout(within_s):
         while not true():

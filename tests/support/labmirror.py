@@ -52,7 +52,7 @@ async def following(
             yield followed
 
 
-async def until(true: Callable[[], bool], within_s: float = 10.0) -> float:
+async def until(true: Callable[[], bool], within_s: float = 60.0) -> float:
     """Wait until something is true; return how long it took, in seconds."""
     began = time.monotonic()
     async with asyncio.timeout(within_s):

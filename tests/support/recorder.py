@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from suture.lab.plane import Plane
 
 # LIMIT: what the API server does asynchronously it does within a second or two; tests share cores.
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 @dataclass(frozen=True)

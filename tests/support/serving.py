@@ -201,7 +201,7 @@ def webhook_settings(pki: Pki, **changed: Any) -> WebhookSettings:
     return WebhookSettings(**(given | changed))
 
 
-def eventually(holds: Callable[[], object], within_s: float = 5.0) -> None:
+def eventually(holds: Callable[[], object], within_s: float = 30.0) -> None:
     """Wait until something holds, and fail when it does not in time."""
     deadline = time.monotonic() + within_s
     while not holds() and time.monotonic() < deadline:
