@@ -72,21 +72,19 @@ def check_depth(
 
     Says nothing else about the text: what is not JSON passes here, or is refused one level early,
     and is refused by the parser.
-    Cost: 4 ns per byte at most; 1 ns for most reviews; nearly nothing where brackets are few.
+    Cost: 1 ns per byte for most reviews, 4 ns at most.
     Errors: `JsonTooDeepError`, `JsonTooManyNodesError`.
     """
-    # The first cheap way out, which most reviews take: too few brackets to nest that deep. (A
-    # bounded split, because `bytes.count` looks at one byte at a time.)
-    objects = len(body.split(b"{", max_depth)) - 1
-    arrays = len(body.split(b"[", max_depth)) - 1
-    if objects + arrays <= max_depth and max(objects, arrays) < max_depth:
-        return
     marks = _marks(body)
+    opened = marks.count(_OPEN)
+    # The first cheap way out: too few brackets, in strings or not, to nest that deep.
+    if opened <= max_depth:
+        return
     # The second: too few of them hold another (the leaves of managed fields are `{}`). Brackets in
     # strings are counted here too, which can only make it look deeper; quotes, which are still
     # there, keep a bracket in a string from pairing with one outside.
     holding = marks.replace(_PAIR, b"").count(_OPEN)
-    if holding < max_depth and marks.count(_OPEN) <= max_containers:
+    if holding < max_depth and opened <= max_containers:
         return
     brackets = _without_strings(marks, max_containers)
     if len(brackets) > 2 * max_containers:
