@@ -17,6 +17,8 @@ from suture.impact.explained import (
     owner_ends,
     replacements,
     self_healing,
+    space_ends,
+    type_ends,
     wanted,
 )
 from suture.impact.parents import beyond_size, manager_ends, rolled_out, spare
@@ -63,6 +65,7 @@ class Causes:
         self._judged: dict[Resource, frozenset[int]] = {}
         self._of_lots: dict[int, int] = {}
         self._homes: dict[int, bool] = {}
+        self._spaces: dict[str, bool] = {}
         self._marks: dict[Resource, tuple[list[int], dict[int, int]]] = {}
         self._any_home: bool | None = None
         self._ending: dict[int, bool] = {}
@@ -285,7 +288,15 @@ class Causes:
         place = self._view.place(row)
         known = self._homes.get(place)
         if known is None:
-            known = self._homes[place] = home_ends(self._view, row)
+            known = self._space_ends(self._view.namespace(row))
+            known = known or type_ends(self._view, self._view.resource(row))
+            self._homes[place] = known
+        return known
+
+    def _space_ends(self, namespace: str) -> bool:
+        known = self._spaces.get(namespace)
+        if known is None:
+            known = self._spaces[namespace] = space_ends(self._view, namespace)
         return known
 
     # ---- parents that count

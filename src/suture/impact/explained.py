@@ -86,12 +86,18 @@ def _ends(view: GraphView, owner: Owner, row: int) -> bool:
 
 def home_ends(view: GraphView, row: int) -> bool:
     """Whether the namespace of an object, or the definition of its type, is going."""
-    namespace = view.namespace(row)
-    if namespace:
-        home = view.find(ObjectKey(NAMESPACES, "", namespace))
-        if home is not None and view.terminating(home):
-            return True
-    crd = view.crd(view.resource(row))
+    return space_ends(view, view.namespace(row)) or type_ends(view, view.resource(row))
+
+
+def space_ends(view: GraphView, namespace: str) -> bool:
+    """Whether a namespace is going; that of what is in none is not."""
+    home = view.find(ObjectKey(NAMESPACES, "", namespace)) if namespace else None
+    return home is not None and view.terminating(home)
+
+
+def type_ends(view: GraphView, resource: Resource) -> bool:
+    """Whether the definition of a type is going; built-in types have none."""
+    crd = view.crd(resource)
     return crd is not None and view.terminating(crd)
 
 

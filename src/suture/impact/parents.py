@@ -40,10 +40,7 @@ def maker_of(view: GraphView, pod: int) -> int:
     Where its controller is no workload that is it; where it has none it is the pod itself.
     """
     maker = pod
-    for _ in range(CLIMBED):
-        above = view.controller(maker)
-        if above < 0:
-            break
+    for above in view.controllers(pod, CLIMBED):
         resource = view.resource(above)
         workload = resource in WORKLOADS or resource == REPLICATION_CONTROLLERS
         if workload or maker == pod:

@@ -160,11 +160,7 @@ def classes_of(view: GraphView, workload: int) -> list[int]:
 
     What it merely owns it neither counts nor lets go.
     """
-    found = view.classes_controlled(workload)
-    for child in view.owned_but_pods(workload):
-        if view.resource(child) == REPLICA_SETS and not view.gone(child):
-            found += view.classes_controlled(child)
-    return found
+    return view.classes_controlled(workload, REPLICA_SETS)
 
 
 def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> None:

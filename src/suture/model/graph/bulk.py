@@ -7,7 +7,6 @@ Beside `view`, whose answers are about one object and cost microseconds each: a 
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import compress, groupby
@@ -173,6 +172,12 @@ class Bulk:
 
     def lots(self, pods: Sequence[int]) -> list[Lot]:
         """Return pods by what they have in common."""
+        going = TERMINATING | self._leaving
+        if len(pods) == 1:
+            flag = self._flags[pods[0]]
+            serves, runs = flag & (READY | going) == READY, not flag & (FINISHED | going)
+            kind = self._graph.rows_of.extra[pods[0]]
+            return [Lot(kind, list(pods), serves=serves, running=runs)]
         flags = gathered(self._flags, pods)
         alike: dict[tuple[int, int], list[int]] = {}
         for kind, first, last in _runs(gathered(self._graph.rows_of.extra, pods)):
@@ -183,7 +188,6 @@ class Bulk:
                     alike[kind, flag] = list(group)
                 else:
                     known.extend(group)
-        going = TERMINATING | self._leaving
         return [
             Lot(
                 kind,
@@ -204,11 +208,19 @@ class Bulk:
         classes, number = self._graph.classes, self._graph.rows_of.extra[kind]
         going, asked = FINISHED | TERMINATING | self._leaving, READY | TERMINATING | self._leaving
         running = serving = 0
-        found = gathered(self._flags, self._graph.pods_of_class(kind))
-        # WHY first: nearly always all of them are Ready and stay.
-        whole = found and found.count(found[0]) == len(found)
-        alike = ((found[0], len(found)),) if whole else Counter(found).items()
-        for flags, count in alike:
+        flags_of, following = self._flags, self._graph.chain.next
+        # The chain's `rows`, written out: nearly always all of them are like the first.
+        pod = self._graph.chain.heads[classes.head[number]]
+        first, usual = flags_of[pod] if pod >= 0 else 0, 0
+        alike: dict[int, int] = {}
+        while pod >= 0:
+            if flags_of[pod] == first:
+                usual += 1
+            else:
+                alike[flags_of[pod]] = alike.get(flags_of[pod], 0) + 1
+            pod = following[pod]
+        alike[first] = usual
+        for flags, count in alike.items():
             if not flags & going:
                 running += count
             if flags & asked == READY:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
 from suture.model.graph.dependents import gathered
-from suture.model.graph.rows import NEED_SET, POD_CLASS, TERMINATING
+from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS, TERMINATING
 from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import unpack_facts
 from suture.model.names import CRDS, NAMESPACES, SERVICES, ObjectKey, Resource
@@ -44,16 +44,46 @@ class Standing(Bulk):
             return True
         return self._kind[self._place[row]].resource in WITH_CONTENT
 
-    def classes_controlled(self, row: int) -> list[int]:
-        """Return the classes of the pods that name an object as their controller."""
+    def controllers(self, row: int, most: int) -> list[int]:
+        """Return the controller of an object, the controller of that, and so on, `most` of them."""
+        owners, flags, values = self._graph.owners, self._flags, self._graph.details.values
+        heads, targets, details, further = (
+            owners.out_head, owners.target, owners.detail, owners.out_next,
+        )  # fmt: skip
+        there, extra = ALIVE | self._leaving, self._graph.rows_of.extra
+        found: list[int] = []
+        while len(found) < most:
+            link = heads[extra[row] if self._kind[self._place[row]].of_pods else row]
+            while link >= 0:
+                row = targets[link]
+                if flags[row] & there == ALIVE and values[details[link]].controller:
+                    found.append(row)
+                    break
+                link = further[link]
+            else:
+                break
+        return found
+
+    def classes_controlled(self, row: int, through: Resource | None = None) -> list[int]:
+        """Return the classes of the pods that name an object as their controller.
+
+        `through`: and those that name what it owns of this type, unless that is gone.
+        """
         owners, flags, values = self._graph.owners, self._flags, self._graph.details.values
         source, detail, following = owners.source, owners.detail, owners.in_next
-        found = []
+        found, between = [], []
         link = owners.in_head[row]
         while link >= 0:
-            if flags[source[link]] & POD_CLASS and values[detail[link]].controller:
-                found.append(source[link])
+            one = source[link]
+            if flags[one] & POD_CLASS:
+                if values[detail[link]].controller:
+                    found.append(one)
+            elif through is not None and not flags[one] & self._leaving:
+                between.append(one)
             link = following[link]
+        for one in dict.fromkeys(between):
+            if self._kind[self._place[one]].resource == through:
+                found += self.classes_controlled(one)
         return found
 
     def one_alike(self, kind: int) -> int:
