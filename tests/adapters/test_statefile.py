@@ -13,7 +13,9 @@ from suture.adapters.files import load_policies
 from suture.adapters.statefile import StateFile, StateFileError
 from suture.judge import World, judge
 from suture.model.actor import Operators, Profile, Stage
+from suture.model import names
 from suture.model.clock import Now
+from suture.model.names import ObjectKey
 from suture.model.request import intent_of
 from suture.policy.policyset import PolicySet
 from suture.wire.admission import decode_review
@@ -91,3 +93,18 @@ def test_a_file_of_something_else_is_no_state(body: bytes, pack: PolicySet, tmp_
     with pytest.raises(StateFileError, match="state"):
         StateFile(path, world(pack), lambda: START).load()
     assert path.read_bytes() == body
+
+
+def test_what_was_removed_and_by_whom_is_remembered(pack: PolicySet, tmp_path: Path) -> None:
+    """So that whoever puts it back is seen to restore it, also after a restart."""
+    before = world(pack)
+    key = ObjectKey(names.SERVICES, "shop", "web")
+    before.history.note_removed("u1", key, START, by=OPERATOR)
+    StateFile(tmp_path / "state", before, lambda: START).save_here()
+
+    after = world(pack)
+    assert StateFile(tmp_path / "state", after, lambda: START.plus_s(60)).load()
+
+    gone = after.history.removed_at(key)
+    assert gone is not None
+    assert (gone.uid, gone.by) == ("u1", OPERATOR)

@@ -1,9 +1,10 @@
 """What Suture must not forget over a restart: what budgets were spent, and what was written lately.
 
-Two files side by side: the ledger, small and saved each second while it changes, and the memory of
-writes, larger and saved each minute. Encoded on the loop, where nothing changes meanwhile; written
-by a thread. A file that is not from a planned stop says so: what may have been admitted since its
-last record then counts as spent for one horizon.
+Three files side by side: the ledger, small and saved each second while it changes, and what was
+written, removed and created lately, larger and saved each minute. Encoded on the loop, the history
+part by part so that reviews are answered in between; written by a thread. A file that is not from a
+planned stop says so: what may have been admitted since its last record then counts as spent for one
+horizon.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from suture.budget.ledger import Ledger
 from suture.errors import InputError
 from suture.judge import World
 from suture.model.clock import Now
+from suture.model.remembered import parts_of, recall
 from suture.model.writes import Writes
 
 log = structlog.get_logger(__name__)
@@ -32,6 +34,7 @@ WRITES_EVERY_S = 60.0
 """LIMIT: what a crash forgets of repetition; ten minutes is the shortest window that reads it."""
 
 WRITES_SUFFIX = ".writes"
+HISTORY_SUFFIX = ".history"
 
 
 class StateFileError(InputError):
@@ -59,10 +62,14 @@ class StateFile:
     def _writes_path(self) -> Path:
         return self._path.with_name(self._path.name + WRITES_SUFFIX)
 
+    @property
+    def _history_path(self) -> Path:
+        return self._path.with_name(self._path.name + HISTORY_SUFFIX)
+
     def load(self) -> bool:
         """Take over what an earlier process left; False: there is nothing.
 
-        Errors: StateFileError, CheckpointError, WritesError.
+        Errors: StateFileError, CheckpointError, WritesError, HistoryError.
         """
         now, found = self._clock(), False
         body = _read(self._path)
@@ -79,6 +86,10 @@ class StateFile:
         if body is not None:
             self._world.history.writes = Writes.decode(body, now)
             found = True
+        body = _read(self._history_path)
+        if body is not None:
+            recall(body, self._world.history, now)
+            found = True
         return found
 
     async def run(self) -> None:
@@ -93,6 +104,7 @@ class StateFile:
                     turns = 0
                     body = self._world.history.writes.encode(self._clock())
                     await asyncio.to_thread(_write, self._writes_path, body)
+                    await self._save_history()
             except OSError as error:
                 # WHY going on: a full disk must not end the guard; the next turn tries again.
                 log.warning("state cannot be saved", file=str(self._path), error=str(error))
@@ -104,11 +116,19 @@ class StateFile:
         await asyncio.to_thread(_write, self._path, _with_head(record, complete=False))
         self._written = record
 
+    async def _save_history(self) -> None:
+        parts = []
+        for part in parts_of(self._world.history, self._clock()):
+            parts.append(part)
+            await asyncio.sleep(0)
+        await asyncio.to_thread(_write, self._history_path, b"".join(parts))
+
     def save_here(self) -> None:
         """Save all at a planned stop: nothing is admitted after it."""
         now = self._clock()
         _write(self._path, _with_head(self._world.ledger.to_bytes(now), complete=True))
         _write(self._writes_path, self._world.history.writes.encode(now))
+        _write(self._history_path, b"".join(parts_of(self._world.history, now)))
 
 
 def _with_head(record: bytes, *, complete: bool) -> bytes:

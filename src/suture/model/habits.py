@@ -7,8 +7,8 @@ makes nobody a stranger.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from suture.model.edges import Edge
 from suture.model.names import SECRETS, ObjectKey, Resource
@@ -56,6 +56,24 @@ class _Kept(Generic[T]):
         if len(self._by) > self._limit:
             del self._by[next(iter(self._by))]
 
+    def kept(self) -> list[tuple[T, tuple[str, ...]]]:
+        return list(self._by.items())
+
+    def recall(self, kept: Iterable[tuple[T, tuple[str, ...]]]) -> None:
+        self._by.update(kept)
+
+
+Remembered = Sequence[tuple[T, tuple[str, ...]]]
+"""Identities by subject, the longest not heard of first."""
+
+
+class Known(NamedTuple):
+    """All habits at one moment."""
+
+    finalizers: Remembered[str]
+    kinds: Remembered[Resource]
+    works: Remembered[ObjectKey]
+
 
 class Habits:
     """What identities were let through to do, as far as it tells what is theirs."""
@@ -99,6 +117,25 @@ class Habits:
         for lifted in before - after:
             if not self._finalizers.of(lifted):
                 self._finalizers.note(lifted, identity)
+
+    # -- over a restart
+
+    def kept(self) -> Known:
+        """Return all habits, for another process."""
+        return Known(self._finalizers.kept(), self._kinds.kept(), self._works.kept())
+
+    def recall(
+        self,
+        finalizers: Remembered[str],
+        kinds: Remembered[Resource],
+        works: Remembered[ObjectKey],
+    ) -> None:
+        """Take over habits that an earlier process learnt."""
+        self._finalizers.recall(finalizers)
+        self._kinds.recall(kinds)
+        self._works.recall(works)
+
+    # -- what they tell
 
     def lifters(self, finalizer: str) -> frozenset[str]:
         """Return the identities whose finalizer it is."""

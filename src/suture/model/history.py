@@ -6,7 +6,7 @@ unknown explains nothing and ties nothing, so that forgetting can only make Sutu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -73,6 +73,16 @@ class _Asked(msgspec.Struct, frozen=True, gc=False):
 
     selector: Selector | None
     at_ns: int
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What a history remembers at one moment, the oldest first."""
+
+    removed: list[Removed]
+    removers: dict[str, str]
+    created: list[Created]
+    stand_ins: list[tuple[str, str, int]]
+    disbelieved: dict[str, int]
 
 
 class History:
@@ -233,6 +243,38 @@ class History:
         if asked is None or now.mono_ns - asked.at_ns > COLLECTION_VALID_S * 1_000_000_000:
             return None
         return asked.selector
+
+    # -- over a restart
+
+    def kept(self) -> Kept:
+        """Return what outlives a restart: not the collections, which are over by then."""
+        return Kept(
+            list(self._removed.values()),
+            dict(self._removers),
+            list(self._created.values()),
+            [(identity, uid, at) for (identity, uid), at in self._stand_ins.items()],
+            dict(self._disbelieved),
+        )
+
+    def recall_removed(self, removed: Iterable[Removed], removers: Mapping[str, str]) -> None:
+        """Take over removals that an earlier process saw, the oldest first."""
+        for one in removed:
+            self._removed[one.uid] = one
+            self._gone[one.key] = one.uid
+        self._removers.update(removers)
+
+    def recall_created(self, created: Iterable[Created]) -> None:
+        """Take over creations that an earlier process admitted, the oldest first."""
+        for one in created:
+            self._created[one.uid] = one
+            self._latest[one.key] = one.uid
+
+    def recall_renames(
+        self, stand_ins: Iterable[tuple[str, str, int]], disbelieved: Mapping[str, int]
+    ) -> None:
+        """Take over which replacements justified removals, and who is not believed."""
+        self._stand_ins.update(((identity, uid), at) for identity, uid, at in stand_ins)
+        self._disbelieved.update(disbelieved)
 
 
 def _bound(kept: dict[K, V], limit: int) -> None:
