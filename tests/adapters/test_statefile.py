@@ -12,8 +12,8 @@ from support.reviews import OPERATOR, review
 from suture.adapters.files import load_policies
 from suture.adapters.statefile import StateFile, StateFileError
 from suture.judge import World, judge
-from suture.model.actor import Operators, Profile, Stage
 from suture.model import names
+from suture.model.actor import Operators, Profile, Stage
 from suture.model.clock import Now
 from suture.model.names import ObjectKey
 from suture.model.request import intent_of
