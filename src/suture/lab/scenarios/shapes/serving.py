@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, assert_never
 
+import msgspec
 from msgspec import Meta
 
 from suture.errors import InputError
 from suture.lab import nodes
 from suture.lab.scenarios.shapes import parts
-from suture.lab.scenarios.shapes.parts import Count, Object, Shape, Spread
+from suture.lab.scenarios.shapes.parts import Count, LabelMap, Object, Shape, Spread
 
 IdleKind = Literal["headless", "no-selector", "external-name", "no-pods"]
 
@@ -33,6 +34,7 @@ class ServicesWithDeployments(Spread, frozen=True, kw_only=True):
     disruption_budget: Annotated[
         str | int | None, Meta(description="minAvailable of a PodDisruptionBudget for each.")
     ] = None
+    node_selector: LabelMap = msgspec.field(default_factory=dict)
 
     def objects(self) -> list[Object]:
         """Return namespaces, Deployments, Services, and disruption budgets when asked for."""
@@ -40,7 +42,12 @@ class ServicesWithDeployments(Spread, frozen=True, kw_only=True):
         annotations = None if self.ready else {"lab.suture.dev/never-ready": "true"}
         for _, space, name in self.each():
             labels = self.common(name)
-            pods = parts.template(labels, image=self.image, annotations=annotations)
+            pods = parts.template(
+                labels,
+                image=self.image,
+                annotations=annotations,
+                node_selector=self.node_selector,
+            )
             found.append(
                 parts.workload("Deployment", space, name, labels, pods, replicas=self.replicas)
             )
