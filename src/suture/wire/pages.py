@@ -140,12 +140,13 @@ class Decoders:
         except UNREADABLE:
             return self._odd_events(block)
         events: list[Event] = []
-        made, named = self.reader.made, self._named
+        made, types = self.reader.made, _TYPES
         for line in lines:
-            kind = _TYPES.get(line.type)
+            kind = types.get(line.type)
             if kind is not None:
                 thing = made(line.object)
-                if named(thing):
+                # WHY not at once `_named`: nearly all are.
+                if (thing.uid and thing.key.name) or self._named(thing):
                     events.append(Seen(kind, thing))
             elif line.type == "BOOKMARK":
                 events.append(_bookmark(line.object.metadata or Meta()))

@@ -251,18 +251,21 @@ class Reader:
             meta = Meta()
         created, deleted = meta.creation_timestamp, meta.deletion_timestamp
         key = ObjectKey(self.resource, trimmer.shared(meta.namespace), meta.name)
-        labels = NO_LABELS if meta.labels is ABSENT else trimmer.labels.get(bytes(meta.labels))
-        owners: tuple[OwnerReference, ...] = ()
-        if meta.owner_references is not ABSENT:
-            owners = trimmer.owners.get(bytes(meta.owner_references))
+        raw = meta.labels
+        labels = NO_LABELS if raw is ABSENT else trimmer.labels.get(bytes(raw))
+        raw = meta.owner_references
+        owners = () if raw is ABSENT else trimmer.owners.get(bytes(raw))
         facts: Facts | None = None
         needs: Sequence[Need] = ()
-        if self.shape is not None and (document.kind != PARTIAL or self.shape.partial):
-            facts, needs = self._read(self.shape, document, key, labels)
+        shape = self.shape
+        if shape is not None and (document.kind != PARTIAL or shape.partial):
+            facts, needs = self._read(shape, document, key, labels)
         managers: tuple[str, ...] = ()
         if type(meta) is ManagedMeta:
-            managers = trimmer.managers.of(meta.managed_fields)
-            if not owners or not any(owner.controller for owner in owners):
+            if meta.managed_fields:
+                managers = trimmer.managers.of(meta.managed_fields)
+            # WHY the first by itself: whoever has a controller mostly has no other owner.
+            if not owners or not (owners[0].controller or _controlled(owners)):
                 keepers = managed_by(meta, key, self.gvk.kind, labels)
                 if keepers:
                     needs = _joined(needs, keepers)
@@ -324,6 +327,10 @@ class Reader:
 
     def _count(self, part: str) -> None:
         self.trimmer.odd[str(self.resource), part] += 1
+
+
+def _controlled(owners: tuple[OwnerReference, ...]) -> bool:
+    return any(owner.controller for owner in owners)
 
 
 def _joined(needs: Sequence[Need], more: tuple[Need, ...]) -> Sequence[Need]:

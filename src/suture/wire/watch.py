@@ -190,14 +190,14 @@ class Reflector:
     def lines(self, block: bytes) -> list[Delta]:
         """Take a block of whole watch lines. Errors: `WatchError`. Nothing counts after `Lost`."""
         deltas: list[Delta] = []
-        for event in self._decoders.events(block):
+        events, deleted = self._decoders.events(block), EventType.DELETED
+        for event in events:
             # WHY not a case of the match: nearly all events are this.
             if isinstance(event, Seen):
                 thing = event.thing
                 # The list part of a stream comes in no order of versions.
                 if self.phase is Phase.STREAMING or self._in_order(thing.resource_version):
-                    gone = event.type is EventType.DELETED
-                    deltas.append(Removal(thing) if gone else Upsert(thing))
+                    deltas.append(Removal(thing) if event.type is deleted else Upsert(thing))
                 continue
             match event:
                 case Bookmark(resource_version=version, initial=initial):

@@ -8,6 +8,7 @@ end can go in a moment, however many links the other end has.
 from __future__ import annotations
 
 from array import array
+from typing import ClassVar
 
 from suture.model.graph.columns import CHUNK, NONE, integers, reserve
 
@@ -129,7 +130,7 @@ class Links:
         for name in self.COLUMNS:
             reserve(getattr(self, name), share)
 
-    COLUMNS = (
+    COLUMNS: ClassVar[tuple[str, ...]] = (
         "source", "target", "detail", "in_next", "in_previous", "out_next", "out_previous",
         "in_head", "out_head",
     )  # fmt: skip

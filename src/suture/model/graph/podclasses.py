@@ -10,6 +10,8 @@ counts, by number.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from suture.model.graph.columns import NONE, Chain, integers
 from suture.model.graph.rows import LEAVING, READY, TERMINATING
 
@@ -19,7 +21,7 @@ class PodClasses:
 
     __slots__ = ("free", "head", "leaving", "row", "serving", "total")
 
-    COLUMNS = ("row", "head", "total", "serving", "leaving")
+    COLUMNS: ClassVar[tuple[str, ...]] = ("row", "head", "total", "serving", "leaving")
 
     def __init__(self) -> None:
         self.row = integers()

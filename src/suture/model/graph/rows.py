@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
+from typing import ClassVar
 
 from suture.model.graph.columns import NONE, integers, reserve
 from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
@@ -42,7 +43,16 @@ class Rows:
         "odd_versions", "place", "secret", "traits", "uids", "versions",
     )  # fmt: skip
 
-    COLUMNS = ("place", "hashes", "versions", "created", "flags", "labels", "extra", "traits")
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "place",
+        "hashes",
+        "versions",
+        "created",
+        "flags",
+        "labels",
+        "extra",
+        "traits",
+    )
 
     def __init__(self, secret: bytes) -> None:
         # WHY a secret: whoever may create objects could else choose names that all meet in one
