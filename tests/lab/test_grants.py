@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from suture.cli import grant as commands
+from suture.cli.status import status
 from suture.install.freezes import FREEZES_PATH
 from suture.install.grants import GRANTS_PATH, grant_document
 from suture.lab.guard import Guard, guarded
@@ -127,8 +128,11 @@ def test_what_a_person_grants_passes_once(
     grant = given(
         guard, decision, "--reason", "agreed", "--journal", str(guard.journal), capsys=capsys
     )
+    (open_,) = [one for one in exceptions(guard, capsys) if one["name"] == grant["name"]]
+    assert (open_["kind"], open_["left"], open_["reason"]) == ("Grant", 1, "agreed")
     eventually(lambda: operator.delete(path))
 
+    assert grant["name"] not in {one["name"] for one in exceptions(guard, capsys)}
     assert (grant["approver"], grant["operator"]) == ("bob", "tidier")
     assert "delete-protection" in refusal(lambda: operator.delete(other)).message
     again = kept(guard, "one")
@@ -187,7 +191,9 @@ def test_a_person_who_confirms_is_asked_once(guard: Guard) -> None:
     alice.delete(path)
 
 
-def test_a_freeze_window_holds_machines(guard: Guard, operator: Rest) -> None:
+def test_a_freeze_window_holds_machines(
+    guard: Guard, operator: Rest, capsys: pytest.CaptureFixture[str]
+) -> None:
     """429 until its end; a person goes on."""
     now = datetime.now(UTC)
     guard.plane.admin.create(MAPS, {"metadata": {"name": "six"}})
@@ -219,4 +225,16 @@ def test_a_freeze_window_holds_machines(guard: Guard, operator: Rest) -> None:
     assert held is not None
     assert (held.http_status, "we ship" in held.message) == (429, True)
     guard.plane.client(BOB).delete(f"{MAPS}/six")
+    (shown,) = [one for one in exceptions(guard, capsys) if one["kind"] == "FreezeWindow"]
+    assert (shown["name"], shown["who"], shown["reason"]) == ("ship", SPACE, "we ship")
     guard.plane.admin.delete(f"{FREEZES_PATH}/ship")
+
+
+def exceptions(guard: Guard, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """Return what `suture status` says of grants and windows; the cluster is sound."""
+    capsys.readouterr()
+    assert status(kubeconfig=guard.plane.kubeconfig(BOB), output="json") == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["exceptions"]
+    assert status(kubeconfig=guard.plane.kubeconfig(BOB)) == 0
+    assert all(one["name"] in capsys.readouterr().out for one in found[:1])
+    return found

@@ -13,11 +13,19 @@ from typing import Any, Protocol, Self
 import msgspec
 
 from suture.app.admit import PROBE_NAME, PROBE_USER, PROBE_WORD
+from suture.app.enforce import NONE_SERVED
+from suture.app.freezes import read_freezes
+from suture.app.grants import read_grants
 from suture.errors import ForbiddenError, NotFoundError
+from suture.install.freezes import FREEZES_PATH
+from suture.install.freezes import KIND as FREEZE
+from suture.install.grants import GRANTS_PATH
+from suture.install.grants import KIND as GRANT
 from suture.install.guards import NAMESPACE_POLICY, REGISTRATION_POLICY
 from suture.install.profiles import PROFILES_PATH
 from suture.install.registration import NAME as REGISTRATION
 from suture.install.settings import QUARANTINE
+from suture.model.clock import Now
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -50,12 +58,28 @@ class OperatorLine(msgspec.Struct, frozen=True, kw_only=True):
     quarantined: str = ""
 
 
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """A grant that still allows something, or a freeze window that is not over.
+
+    `left`: how often the grant may still be used; None: any number of times, and of a window.
+    """
+
+    kind: str
+    name: str
+    who: str
+    until_utc_s: float
+    reason: str
+    left: int | None = None
+    from_utc_s: float = 0.0
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of Suture on one cluster."""
 
     guarantees: tuple[Guarantee, ...]
     operators: tuple[OperatorLine, ...]
     quarantined: Mapping[str, str] = {}
+    exceptions: tuple[Standing, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -80,7 +104,7 @@ class Client(Protocol):
         """Return the same client, telling of warnings."""
 
 
-async def status(client: Client, namespace: str) -> Status:
+async def status(client: Client, namespace: str, now: Now) -> Status:
     """Probe every guarantee. Errors: UnavailableError when the cluster cannot be reached."""
     quarantined = await _quarantined(client, namespace)
     guarantees = (
@@ -96,6 +120,7 @@ async def status(client: Client, namespace: str) -> Status:
         guarantees=guarantees,
         operators=await _operators(client, quarantined),
         quarantined=quarantined,
+        exceptions=(*await _grants(client, now), *await _freezes(client, now)),
     )
 
 
@@ -220,3 +245,43 @@ async def _operators(client: Client, quarantined: Mapping[str, str]) -> tuple[Op
             )
         )
     return tuple(lines)
+
+
+async def _grants(client: Client, now: Now) -> list[Standing]:
+    grants, _ = read_grants(await _listed(client, GRANTS_PATH))
+    return [
+        Standing(
+            kind=GRANT,
+            name=one.name,
+            who=f"{one.operator}, by {one.approver}",
+            until_utc_s=one.expires_utc_s,
+            reason=one.reason,
+            left=one.uses - one.used if one.uses else None,
+        )
+        for one in grants
+        if one.expires_utc_s > now.utc_s and (not one.uses or one.used < one.uses)
+    ]
+
+
+async def _freezes(client: Client, now: Now) -> list[Standing]:
+    windows, _ = read_freezes(await _listed(client, FREEZES_PATH))
+    return [
+        Standing(
+            kind=FREEZE,
+            name=one.name,
+            who=", ".join((*one.operators, *one.namespaces)) or "every machine",
+            from_utc_s=one.from_utc_s,
+            until_utc_s=one.until_utc_s,
+            reason=one.reason,
+        )
+        for one in windows
+        if one.until_utc_s > now.utc_s
+    ]
+
+
+async def _listed(client: Client, path: str) -> bytes:
+    """Return a list as its readers want it: an empty one where the kind is not served."""
+    try:
+        return msgspec.json.encode(await client.get(path))
+    except NotFoundError:
+        return NONE_SERVED

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +13,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from suture.app.status import Holds, Status
+from suture.app.status import Holds, Standing, Status
+from suture.model.clock import Now
 
 COLOURS = {Holds.YES: "green", Holds.NO: "red", Holds.UNKNOWN: "yellow"}
 
@@ -50,7 +54,7 @@ async def _ask(kubeconfig: Path | None, context: str | None, namespace: str) -> 
     from suture.app.status import status as probe
 
     async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
-        return await probe(client, namespace)
+        return await probe(client, namespace, Now(time.monotonic_ns(), time.time()))
 
 
 def show(found: Status, console: Console) -> None:
@@ -72,3 +76,22 @@ def show(found: Status, console: Console) -> None:
         console.print(operators)
     for who, why in found.quarantined.items():
         console.print(f"[red]quarantined[/]  {who}: {why}")
+    if found.exceptions:
+        console.print()
+        _show_exceptions(found.exceptions, console)
+
+
+def _show_exceptions(exceptions: Sequence[Standing], console: Console) -> None:
+    """Print what people allowed, and when machines take nothing away."""
+    table = Table("exception", "for", "when", "left", "reason", box=None, pad_edge=False)
+    for one in exceptions:
+        when = f"until {_moment(one.until_utc_s)}"
+        if one.from_utc_s:
+            when = f"{_moment(one.from_utc_s)} {when}"
+        left = "" if one.left is None else str(one.left)
+        table.add_row(f"{one.kind} {one.name}", one.who, when, left, one.reason)
+    console.print(table)
+
+
+def _moment(utc_s: float) -> str:
+    return dt.datetime.fromtimestamp(utc_s, dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
