@@ -26,6 +26,7 @@ from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
     CLAIMS,
+    ENDPOINT_SLICES,
     JOBS,
     NAMESPACES,
     PODS,
@@ -37,6 +38,9 @@ from suture.model.names import (
 
 FEW = 8
 """LIMIT: objects of a kind that are asked one by one, about where columns begin to cost less."""
+
+MADE_ANEW = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
+"""What goes along in numbers, and is kept by its controller alone."""
 
 MANY = 1_000
 """From how many objects on it is asked once whether all of them go with their owners: to ask costs
@@ -66,7 +70,9 @@ class Causes:
         self._of_lots: dict[int, int] = {}
         self._homes: dict[int, bool] = {}
         self._spaces: dict[str, bool] = {}
-        self._marks: dict[Resource, tuple[list[int], dict[int, int]]] = {}
+        self._kinds: dict[Resource, list[int]] | None = None
+        self._marks: dict[int, int] | None = None
+        self._parents: tuple[list[int], dict[int, list[int]]] = [], {}
         self._any_home: bool | None = None
         self._ending: dict[int, bool] = {}
         self._healing: dict[int, bool] = {}
@@ -127,18 +133,15 @@ class Causes:
             return [row for row in rows if not self.explains(row)]
         known = self._known
         fresh = [row for row in rows if row not in known] if known else rows
-        explained = self._explained(resource, fresh, self.marks(resource, rows))
+        explained = self._explained(resource, fresh)
         known.update(dict.fromkeys(explained, True))
         self._judged[resource] = frozenset(rows)
         if not known:
             return rows
         return [row for row in rows if not known.get(row)]
 
-    def _explained(self, resource: Resource, rows: list[int], marks: dict[int, int]) -> set[int]:
-        """Return the same as `_explains` of many objects of a type, no pods: cause by cause.
-
-        `marks` are what keeps them, and maybe more.
-        """
+    def _explained(self, resource: Resource, rows: list[int]) -> set[int]:
+        """Return the same as `_explains` of many objects of a type, no pods: cause by cause."""
         view = self._view
         found = set(view.going(rows))
         if resource == JOBS:
@@ -151,10 +154,10 @@ class Causes:
         own = self._own_cause(resource)
         if own is not None:
             found.update(row for row in rows if row not in found and own(row))
-        for row in view.pointing(rows, Edge.PARENT):
+        for row in self._by_parent(rows):
             if row not in found and self._surplus(row, resource):
                 found.add(row)
-        if any(map(view.terminating, marks)):
+        if any(map(view.terminating, self.marks())):
             owned_too, managers = set(view.owned(rows)), view.pointing(rows, Edge.MANAGED_BY)
             found.update(
                 row
@@ -163,15 +166,24 @@ class Causes:
             )
         return found
 
-    def marks(self, resource: Resource, rows: list[int]) -> dict[int, int]:
-        """Return the releases and applications that keep objects of a type, each with its first.
+    def marks(self) -> dict[int, int]:
+        """Return the releases and applications that keep what goes, no pods, each with one of it.
 
-        Looked up once for the same list, which is what goes.
+        One that is not made anew where there is any.
         """
-        known = self._marks.get(resource)
-        if known is None or known[0] is not rows:
-            known = self._marks[resource] = rows, self._view.marked(rows)
-        return known[1]
+        if self._marks is None:
+            kept = [kind for kind in self.kinds if kind not in MADE_ANEW]
+            anew = [kind for kind in self.kinds if kind in MADE_ANEW and kind != PODS]
+            rows = [row for kind in (*kept, *anew) for row in self.kinds[kind]]
+            self._marks = self._view.marked(rows)
+        return self._marks
+
+    @property
+    def kinds(self) -> dict[Resource, list[int]]:
+        """What goes by its type, the request's own first."""
+        if self._kinds is None:
+            self._kinds = self._view.by_resource(self._rows)
+        return self._kinds
 
     def _own_cause(self, resource: Resource) -> Callable[[int], object] | None:
         """Return what else may account for the removal of objects of a type."""
@@ -261,10 +273,19 @@ class Causes:
 
     def asked_for(self, rows: list[int]) -> int:
         """Return how many of some objects that go, no pods, a live parent still asks for."""
-        asked = dict.fromkeys(self._view.pointing(rows, Edge.PARENT))
+        asked = dict.fromkeys(self._by_parent(rows))
         if not self.settled:
             asked.update(dict.fromkeys(self._view.owned(rows)))
         return sum(map(self.wanted, asked))
+
+    def _by_parent(self, rows: list[int]) -> dict[int, list[int]]:
+        """Return which of some objects custom resources find by label or name, and by which.
+
+        Looked up once for one list after the other: all of a type, then what is left of it.
+        """
+        if self._parents[0] is not rows:
+            self._parents = rows, self._view.pointing(rows, Edge.PARENT)
+        return self._parents[1]
 
     def services_of(self, pod: int) -> list[int]:
         """Return the Services that select a pod."""

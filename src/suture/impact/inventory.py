@@ -8,10 +8,15 @@ and leave it where the finalizer was taken off before.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from suture.impact.cascade import closure
 from suture.impact.finalizers import BUILT_IN
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
+
+FINALIZERS = 1024
+"""LIMIT: sets of finalizers of which it is remembered whose they are; clusters have a hundred."""
 
 DEEP = 4
 """LIMIT: applications that keep applications: an application of applications is two. What lies
@@ -26,7 +31,7 @@ def with_inventories(
         return taken
     level = [*direct, *taken]
     # WHY first: nearly nothing has a finalizer of somebody's own, and columns tell.
-    if all(BUILT_IN.keys() >= frozenset(held) for held, _, _ in view.held(level)):
+    if not any(_held_by_own(held) for held, _, _ in view.held(level)):
         return taken
     known, found = set(level), list(taken)
     for _ in range(DEEP):
@@ -40,10 +45,13 @@ def with_inventories(
     return tuple(found)
 
 
+@lru_cache(FINALIZERS)
+def _held_by_own(finalizers: tuple[str, ...]) -> bool:
+    """Whether a finalizer among some is somebody's own."""
+    return not BUILT_IN.keys() >= frozenset(finalizers)
+
+
 def _kept(view: GraphView, rows: list[int]) -> list[int]:
     """Return what is kept by those of some objects that a finalizer of their own holds."""
-    keepers = [
-        row for row in view.named(rows)
-        if not BUILT_IN.keys() >= frozenset(view.finalizers(row))
-    ]  # fmt: skip
+    keepers = [row for row in view.named(rows) if _held_by_own(view.finalizers(row))]
     return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))

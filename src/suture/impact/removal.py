@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
     KEPT_BY_NAME,
@@ -44,8 +46,10 @@ def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
     for resource, rows in scene.kinds.items():
         tally = _Tally(len(rows), _direct(scene, resource, rows))
         if resource == PODS:
+            kinds = [lot.kind for lot in scene.lots]
+            marked = frozenset(scene.view.labelled(kinds, PROTECT, PROTECTED))
             for lot in scene.lots:
-                _count_pods(scene, tally, lot)
+                _count_pods(scene, tally, lot, marked)
         else:
             _count(scene, tally, resource, rows)
         tallies[resource] = tally
@@ -60,7 +64,8 @@ def _direct(scene: Scene, resource: Resource, rows: list[int]) -> int:
     return sum(scene.view.resource(row) == resource for row in scene.change.direct)
 
 
-def _count_pods(scene: Scene, tally: _Tally, lot: Lot) -> None:
+def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) -> None:
+    """Count pods in; `marked` are the classes that people marked to stay."""
     view, causes = scene.view, scene.causes
     used = lot.serves and bool(causes.services_of(lot.first))
     if used:
@@ -74,7 +79,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot) -> None:
         tally.self_healing += left
         return
     tally.lasting += left
-    if view.labelled((lot.kind,), PROTECT, PROTECTED):
+    if lot.kind in marked:
         tally.protected += left
     if causes.wanted(lot.first):
         tally.wanted += left

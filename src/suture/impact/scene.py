@@ -29,7 +29,7 @@ class Scene:
     """
 
     __slots__ = (
-        "_kinds", "_looked_up", "_lots", "_makers", "_of_class", "_releases", "_rows", "_running",
+        "_looked_up", "_lots", "_makers", "_of_class", "_releases", "_rows", "_running",
         "_tied", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "limit",
         "now", "request", "view",
     )  # fmt: skip
@@ -55,7 +55,6 @@ class Scene:
         self.limit = limit
         self.causes = Causes(view, change, actor.user.username, renames=renames)
         self.direct = frozenset(change.direct)
-        self._kinds: dict[Resource, list[int]] | None = None
         self._lots: list[Lot] | None = None
         self._makers: dict[int, int] = {}
         self._victims: dict[int, Victim] = {}
@@ -75,9 +74,7 @@ class Scene:
     @property
     def kinds(self) -> dict[Resource, list[int]]:
         """The same rows by their type, the request's own first."""
-        if self._kinds is None:
-            self._kinds = self.view.by_resource(self.change.removed)
-        return self._kinds
+        return self.causes.kinds
 
     @property
     def lots(self) -> list[Lot]:

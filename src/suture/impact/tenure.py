@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from suture.impact.causes import MADE_ANEW
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.explained import in_use
@@ -37,10 +38,8 @@ from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     DAEMON_SETS,
     DEPLOYMENTS,
-    ENDPOINT_SLICES,
     NAMESPACES,
     PODS,
-    REPLICA_SETS,
     ROLE_BINDINGS,
     SCALED_OBJECTS,
     STATEFUL_SETS,
@@ -67,9 +66,6 @@ CLAIMED = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 """What tells that somebody else than the creator takes an object over."""
 
 RUNNING = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
-
-MADE_ANEW = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
-"""What goes along in numbers, and is kept by its controller alone."""
 
 
 def may_be_foreign(change: Change) -> bool:
@@ -110,16 +106,13 @@ def _removals(scene: Scene) -> Iterable[ForeignWrite]:
 def _taken_along(scene: Scene) -> Iterable[ForeignWrite]:
     """Tell of releases and applications that stay, and lose what goes with the request's object."""
     view = scene.view
-    marks: dict[int, int] = {}
-    for kind, rows in scene.kinds.items():
-        # WHY the last: what the request names itself is told of already.
-        if kind not in MADE_ANEW and rows[-1] not in scene.direct:
-            for mark, row in scene.causes.marks(kind, rows).items():
-                marks.setdefault(mark, row)
+    # WHY the last: what the request names itself is told of already.
+    if all(kind in MADE_ANEW or rows[-1] in scene.direct for kind, rows in scene.kinds.items()):
+        return
     own = view.marked(scene.change.direct)
     told = 0
-    for mark, row in marks.items():
-        if mark in own or row in scene.direct:
+    for mark, row in scene.causes.marks().items():
+        if mark in own or row in scene.direct or view.resource(row) in MADE_ANEW:
             continue
         manager = view.key(mark)
         if works_for(scene, manager) and not own:

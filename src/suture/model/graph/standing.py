@@ -124,7 +124,6 @@ class Standing(Bulk):
         links, sources, details = graph.links, graph.links.source, graph.links.detail
         heads, following = links.in_head, links.in_next
         sets: dict[int, bool] = {}
-        known_inside = frozenset(inside)
         found = []
         for row in rows:
             link = heads[row]
@@ -136,11 +135,13 @@ class Standing(Bulk):
                     elif (known := sets.get(source)) is not None:
                         uses = known
                     else:
-                        holders = gathered(sources, links.ins(source))
-                        # WHY the set first: nearly always all of them are inside.
-                        uses = sets[source] = not known_inside.issuperset(holders) and any(
-                            one not in inside and not flags[one] & self._leaving for one in holders
-                        )
+                        one = heads[source]
+                        while one >= 0:
+                            holder = sources[one]
+                            if holder not in inside and not flags[holder] & self._leaving:
+                                break
+                            one = following[one]
+                        uses = sets[source] = one >= 0
                     if uses:
                         found.append(row)
                         break
