@@ -132,11 +132,13 @@ class Causes:
         if len(rows) <= FEW:
             return [row for row in rows if not self.explains(row)]
         known = self._known
-        fresh = [row for row in rows if row not in known] if known else rows
+        all_fresh = known.keys().isdisjoint(rows)
+        fresh = rows if all_fresh else [row for row in rows if row not in known]
         explained = self._explained(resource, fresh)
         known.update(dict.fromkeys(explained, True))
         self._judged[resource] = frozenset(rows)
-        if not known:
+        # WHY the list itself: what is asked of it next was looked up for it already.
+        if all_fresh and not explained:
             return rows
         return [row for row in rows if not known.get(row)]
 
