@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -24,7 +26,8 @@ from suture.model.request import Request
 from suture.policy.case import EFFECT_TYPES, VARIABLES, Facts, effects_by_name, value_of
 from suture.policy.engines import EvaluationError, ExpressionError, ListOf, Scalar, Scope
 from suture.policy.engines.cel import CelEngine, CelProgram
-from suture.policy.policyset import Asking
+from suture.policy.evaluate import evaluate
+from suture.policy.policyset import Asking, Rule, Violation
 from suture.policy.rules import Case
 
 ENGINE = CelEngine()
@@ -106,6 +109,11 @@ ERRING_FIRST = {"1 / 0 == 1 || true", "[1, 2].exists(x, 2 / (x - 1) == 2)"}
         "size('aé') + size(parameters.some) + effects.endpoints_lost.size()",
         "'%d of %s'.format([parameters.most, request.name])",
         "'%s %s'.format([parameters.most, effects.objects_removed[0].confidence])",
+        "'%d%% of 100%% %s'.format([parameters.most, request.name])",
+        "effects.objects_removed.map(o, o.resource).join(', ')",
+        "effects.objects_removed[0].victims.map(v, v.name).slice(0, 1).join('+')",
+        "actor.groups.slice(0, 9).join('')",
+        "effects.objects_removed.map(o, o.resource).slice(0, 0).join('-')",
         "request.name.startsWith('w') && request.name.endsWith('b') || request.name.contains('x')",
         "effects.objects_removed[0].confidence == 'exact' && !request.dryRun",
         "request.namespace < request.name ? 1 : 2",
@@ -276,3 +284,39 @@ def test_the_pack_says_in_python_what_it_says_in_cel(effects: list[Effect], aske
         except EvaluationError:
             continue
         assert lists(asking.quick(Facts(weighed, grouped))) == expected, name
+
+
+def slowly(rule: Rule) -> Rule:
+    """Return a rule that only the engine can be asked."""
+    asking = dataclasses.replace(rule.asking, quick=None)
+    if isinstance(rule, Violation):
+        return dataclasses.replace(rule, asking=asking, said=None)
+    return dataclasses.replace(rule, asking=asking)
+
+
+_SLOW = dataclasses.replace(
+    _PACK,
+    constraints=tuple(
+        dataclasses.replace(bound, rules=tuple(map(slowly, bound.rules)))
+        for bound in _PACK.constraints
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_effect, max_size=4), _REQUESTS)
+def test_the_packs_findings_are_those_of_the_engine(effects: list[Effect], asked: Request) -> None:
+    """Codes, messages, numbers and order, whichever way they were found."""
+    weighed = case(*effects, asked=asked)
+    assert evaluate(_PACK, weighed) == evaluate(_SLOW, weighed)
+
+
+def test_the_pack_says_all_of_its_findings_quickly() -> None:
+    """What holds is told without the engine: a refusal must not cost ten times a pass."""
+    slow = [
+        (bound.name, rule.code)
+        for bound in _PACK.constraints
+        for rule in bound.rules
+        if isinstance(rule, Violation) and rule.said is None
+    ]
+    assert slow == []

@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from suture.impact.effects import Effect
 from suture.policy.case import EFFECT, MATCHED, Facts, effects_by_name, plain, value_of
 from suture.policy.engines import Bindings, EvaluationError, Program
-from suture.policy.policyset import BoundConstraint, ClaimRule, PolicySet, Rule, Violation
+from suture.policy.policyset import (
+    BoundConstraint,
+    ClaimRule,
+    PolicySet,
+    Rule,
+    Said,
+    Violation,
+)
 from suture.policy.rules import POLICY_ERROR, Case, ClaimAsked, Finding, Findings
 
 MESSAGE_CHARS = 220
@@ -82,6 +89,11 @@ class _Weighing:
                 answer = None
             if answer is False:
                 return
+            if answer is True and isinstance(rule, Violation) and rule.said is not None:
+                found = self._said(bound, rule, rule.said)
+                if found is not None:
+                    self.violations.append(found)
+                    return
             if isinstance(rule, ClaimRule) and isinstance(answer, list):
                 for row in answer:
                     self._ask(bound, rule, row)
@@ -93,6 +105,39 @@ class _Weighing:
                 self._claim(bound, rule, self._bound(bound))
         except Exception as error:  # noqa: BLE001 never raises: an error is a finding
             self._err(bound, rule, str(error))
+
+    def _said(self, bound: BoundConstraint, rule: Violation, said: Said) -> Finding | None:
+        """Return the finding of a rule that holds, or None where the engine has to tell."""
+        facts = self._facts
+        try:
+            if said.when is not None and said.count is not None:
+                facts[MATCHED] = max(1, _whole(said.count(facts)))
+                for effect in self._grouped[rule.each]:
+                    facts[EFFECT] = effect
+                    if said.when(facts) is True:
+                        break
+                else:
+                    return None
+            message = words(str(said.message(facts)))
+            retry = said.retry(facts) if said.retry is not None else None
+        except Exception:  # noqa: BLE001 whatever it is, the engine tells what it means
+            return None
+        finally:
+            facts.pop(EFFECT, None)
+            facts.pop(MATCHED, None)
+        return self._finding(bound, rule, message, None if retry is None else _whole(retry))
+
+    def _finding(
+        self, bound: BoundConstraint, rule: Violation, message: str, retry: int | None
+    ) -> Finding:
+        return Finding(
+            code=rule.code,
+            constraint=bound.name,
+            template=bound.template,
+            enforcement=rule.enforcement[self._case.point],
+            message=message,
+            retry_after_s=retry if retry is not None and retry > 0 else None,
+        )
 
     def _bound(self, bound: BoundConstraint) -> Bindings:
         """Return what the rules of a constraint ask of a case, bound once."""
@@ -150,16 +195,7 @@ class _Weighing:
                 retry = _whole(rule.retry.evaluate(bindings))
             except EvaluationError as error:
                 self._err(bound, rule, f"retryAfterSeconds: {error}")
-        self.violations.append(
-            Finding(
-                code=rule.code,
-                constraint=bound.name,
-                template=bound.template,
-                enforcement=rule.enforcement[self._case.point],
-                message=message,
-                retry_after_s=retry if retry is not None and retry > 0 else None,
-            )
-        )
+        self.violations.append(self._finding(bound, rule, message, retry))
 
     def _claim(self, bound: BoundConstraint, rule: ClaimRule, shared: Bindings) -> None:
         rows: list[object] = []

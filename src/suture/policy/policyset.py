@@ -37,6 +37,42 @@ class Asking:
         return cls(program, constants, facts, program.quick(constants))
 
 
+Quick = Callable[[Mapping[str, object]], object]
+"""An expression as a function of the values of a case, as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a violation says once it holds, asked of values as they are.
+
+    `when` and `count` are None for a rule that does not say `each`.
+    """
+
+    message: Quick
+    retry: Quick | None
+    when: Quick | None
+    count: Quick | None
+
+    @classmethod
+    def of(cls, rule: Violation, parameters: Mapping[str, object]) -> Said | None:
+        """Return them where the engine can, for each that the rule has; else None."""
+
+        def quick(program: Program | None) -> Quick | None:
+            if program is None:
+                return None
+            reads = {name: parameters[name] for name in program.reads if name in parameters}
+            return program.quick(reads)
+
+        each = rule.count is not None
+        message, retry = quick(rule.message), quick(rule.retry)
+        when, count = (quick(rule.when), quick(rule.count)) if each else (None, None)
+        if message is None or (rule.retry is not None and retry is None):
+            return None
+        if each and (when is None or count is None):
+            return None
+        return cls(message, retry, when, count)
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """A condition that must not hold.
@@ -57,6 +93,7 @@ class Violation:
     effects: frozenset[str]
     each: str = ""
     count: Program | None = None
+    said: Said | None = None
 
 
 @dataclass(frozen=True, slots=True)

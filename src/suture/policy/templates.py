@@ -31,7 +31,7 @@ from suture.policy.format import (
 )
 from suture.policy.matching import Reach, read_kind, read_operation
 from suture.policy.parameters import EMPTY, NAMESPACE, Report, Schema, read_schema
-from suture.policy.policyset import Asking, ClaimRule, Rule, Violation
+from suture.policy.policyset import Asking, ClaimRule, Rule, Said, Violation
 from suture.policy.rules import EVERYWHERE, POLICY_ERROR, Enforcement, EnforcementAction, weaker
 from suture.policy.windows import Budget, read_windows, windows_parameters
 
@@ -99,7 +99,12 @@ class Rules:
 def _violation_at(rule: Violation, place: Place) -> Violation:
     asking = Asking.of(rule.asking.program, place.parameters)
     most = place.actions.get(rule.code, rule.most)
-    return replace(rule, enforcement=weaker(place.enforcement, most), asking=asking)
+    return replace(
+        rule,
+        enforcement=weaker(place.enforcement, most),
+        asking=asking,
+        said=Said.of(rule, place.parameters),
+    )
 
 
 def _claim_at(rule: ClaimRule, place: Place) -> ClaimRule:

@@ -11,6 +11,7 @@ same for all items and taken once, before.
 from __future__ import annotations
 
 import ast
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,10 +45,13 @@ _HELPED: Mapping[str, tuple[frozenset[str], str]] = {
     "startsWith": (frozenset({"starts_with_string"}), "starts"),
     "endsWith": (frozenset({"ends_with_string"}), "ends"),
     "contains": (frozenset({"contains_string"}), "holds"),
+    "join": (frozenset({"list_join_string"}), "joined"),
     "math.@max": (frozenset({"math_@max_int_int", "math_@max_int"}), "max"),
     "math.@min": (frozenset({"math_@min_int_int", "math_@min_int"}), "min"),
 }
 """Functions by the overloads that are known here, and the helper that each is."""
+_DIRECTIVE = re.compile("(%[%ds])")
+"""What a format string has besides text; any other `%` is not known here."""
 
 
 class _Unknown(Exception):  # noqa: N818 not an error: the library is asked instead
@@ -221,6 +225,8 @@ class _Maker:
                 return _call("len", one), Scalar.INT
             case "_[_]", [one, key]:
                 return _index(typed[0][1], one, key)
+            case "slice", [one, start, end] if isinstance(typed[0][1], ListOf):
+                return _call("sliced", one, start, end), typed[0][1]
             case "dyn", [one]:
                 return one, Scalar.ANY
             case "format", [ast.Constant(str(text)), ast.Tuple(values)]:
@@ -287,13 +293,15 @@ def _format(text: str, values: list[ast.expr]) -> ast.expr:
     """Return text with values in it; `%d` takes whole numbers, `%s` text and whole numbers."""
     parts: list[ast.expr] = []
     rest = list(reversed(values))
-    pieces = iter(text.split("%"))
-    parts.append(ast.Constant(next(pieces)))
-    for piece in pieces:
-        if not piece or piece[0] not in "ds" or not rest:
+    for piece in _DIRECTIVE.split(text):
+        if piece == "%%":
+            parts.append(ast.Constant("%"))
+        elif piece in {"%d", "%s"} and rest:
+            parts.append(_call("digits" if piece == "%d" else "said", rest.pop()))
+        elif "%" in piece:
             raise _Unknown
-        parts += [_call("digits" if piece[0] == "d" else "said", rest.pop())]
-        parts.append(ast.Constant(piece[1:]))
+        else:
+            parts.append(ast.Constant(piece))
     if rest:
         raise _Unknown
     return reduce(lambda one, other: ast.BinOp(one, ast.Add(), other), parts)
@@ -344,6 +352,16 @@ def _item(values: list[object], index: int) -> object:
     return values[index]
 
 
+def _joined(values: list[str], between: str) -> str:
+    return between.join(values)
+
+
+def _sliced(values: list[object], start: int, end: int) -> list[object]:
+    if not 0 <= start <= end <= len(values):
+        raise IndexError
+    return list(values[start:end])
+
+
 def _digits(value: object) -> str:
     if type(value) is not int:
         raise TypeError
@@ -370,6 +388,8 @@ _GLOBALS: Mapping[str, object] = {
     "negated": _negated,
     "summed": _summed,
     "item": _item,
+    "joined": _joined,
+    "sliced": _sliced,
     "digits": _digits,
     "said": _said,
     "starts": str.startswith,
