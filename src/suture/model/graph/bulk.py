@@ -6,34 +6,27 @@ Beside `view`, whose answers are about one object and cost microseconds each: a 
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import compress, groupby
+from itertools import groupby
 
 import msgspec
 
-from suture.model.edges import Edge
 from suture.model.graph.dependents import gathered
-from suture.model.graph.graph import Graph
-from suture.model.graph.places import Kind
-from suture.model.graph.rows import (
-    ALIVE,
-    FINISHED,
-    NEED_SET,
-    POD_CLASS,
-    READY,
-    TERMINATING,
-)
+from suture.model.graph.naming import Naming
+from suture.model.graph.rows import ALIVE, FINISHED, POD_CLASS, READY, TERMINATING
+from suture.model.graph.selecting import Matcher
 from suture.model.graph.written import read_facts, unpack_facts, unpack_traits
 from suture.model.names import Resource
 from suture.model.objects import Facts
+from suture.model.selectors import Selector
 
 TRAITS = 4096
 """LIMIT: sets of finalizers remembered as values, 300 bytes each; a cluster has some hundred."""
 
-FEW = 8
-"""LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
+PAIRS = 512
+"""LIMIT: labels asked for by name that are kept ready: Suture's own, and releases by their names;
+0.3 kB each."""
 
 
 class Lot(msgspec.Struct, frozen=True, gc=False):
@@ -59,101 +52,8 @@ class Lot(msgspec.Struct, frozen=True, gc=False):
         return len(self.pods)
 
 
-class Use(msgspec.Struct, frozen=True, gc=False):
-    """One need of an object, seen from what is needed; `row` is the object or the pod class."""
-
-    edge: Edge
-    row: int
-    key: str
-    optional: bool
-    of_pods: bool
-
-
-class Bulk:
+class Bulk(Naming):
     """The part of the graph's face that speaks of many objects, and of pods by class."""
-
-    _graph: Graph
-    _flags: array[int]
-    _place: array[int]
-    _kind: list[Kind]
-    _leaving: int
-
-    def marked(self, rows: Sequence[int]) -> dict[int, int]:
-        """Return the releases and applications that keep some objects, each with its first one."""
-        if not self.names_by(Edge.MANAGED_BY):
-            return {}
-        if len(rows) <= FEW:
-            return self._marked_few(rows)
-        first: dict[int, int] = {}
-        asked = {*self._graph.details.edges[Edge.MANAGED_BY], self._graph.details.shared}
-        for places, details, targets in self._levels(rows, Edge.MANAGED_BY):
-            kinds = set(details)
-            for detail in kinds & asked:
-                ends, at = targets, places
-                if len(kinds) > 1:
-                    alike = [one == detail for one in details]
-                    ends, at = list(compress(targets, alike)), list(compress(places, alike))
-                # The last one that is written stays, which is the first one of each.
-                for target, place in dict(zip(reversed(ends), reversed(at), strict=True)).items():
-                    for one in self._pointed(detail, target, Edge.MANAGED_BY):
-                        if place < first.get(one, len(rows)):
-                            first[one] = place
-        ranked = sorted((place, target) for target, place in first.items())
-        return {target: rows[place] for place, target in ranked}
-
-    def _marked_few(self, rows: Sequence[int]) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for row in rows:
-            marks = {mark for mark, _ in self.targets(row, Edge.MANAGED_BY)}
-            found.update((mark, row) for mark in sorted(marks) if mark not in found)
-        return found
-
-    def pointing(self, rows: Sequence[int], edge: Edge) -> dict[int, list[int]]:
-        """Return which of some objects, no pods, name others for a reason, and the rows of these.
-
-        Whether or not those are there.
-        """
-        if len(rows) <= FEW:
-            few = {row: [one for one, _ in self.targets(row, edge)] for row in rows}
-            return {row: named for row, named in few.items() if named}
-        found: dict[int, list[int]] = {}
-        for places, details, targets in self._levels(rows, edge):
-            for place, detail, target in zip(places, details, targets, strict=True):
-                more = self._pointed(detail, target, edge)
-                if more:
-                    found.setdefault(rows[place], []).extend(more)
-        return found
-
-    def _levels(
-        self, rows: Sequence[int], edge: Edge
-    ) -> Iterable[tuple[Sequence[int], Sequence[int], Sequence[int]]]:
-        """Yield places in `rows`, and of one link each its detail and target.
-
-        WHY a level of links at a time: of 50,000 instances a column is read in one call.
-        """
-        links, numbers = self._graph.links, self._graph.details.edges.get(edge)
-        if not numbers or not rows:
-            return
-        asked = {*numbers, self._graph.details.shared}
-        places: Sequence[int] = range(len(rows))
-        level: Sequence[int] = gathered(links.out_head, rows)
-        while level and max(level) >= 0:
-            if min(level) < 0:
-                places = [place for place, link in zip(places, level, strict=True) if link >= 0]
-                level = [link for link in level if link >= 0]
-            details = gathered(links.detail, level)
-            if not asked.isdisjoint(details):
-                yield places, details, gathered(links.target, level)
-            level = gathered(links.out_next, level)
-
-    def _pointed(self, detail: int, target: int, edge: Edge) -> Sequence[int]:
-        """Return what a link, or the set of needs that it leads to, names for a reason."""
-        links, numbers = self._graph.links, self._graph.details.edges[edge]
-        if detail in numbers:
-            return (target,)
-        if detail != self._graph.details.shared:
-            return ()
-        return [links.target[link] for link in links.outs(target) if links.detail[link] in numbers]
 
     def by_resource(self, rows: Sequence[int]) -> dict[Resource, list[int]]:
         """Return rows by their type, in the order in which each type comes first."""
@@ -333,6 +233,18 @@ class Bulk:
                 alike.setdefault(number, []).append(row)
         return [(unpack_facts(sets[number]), found) for number, found in alike.items()]
 
+    def labelled(self, rows: Sequence[int], key: str, value: str) -> list[int]:
+        """Return which of some rows, none of them a pod's, have a label of this value."""
+        sets, wanted = self._graph.label_sets.values, _labelled(key, value)
+        if len(rows) == 1:
+            number = self._graph.rows_of.labels[rows[0]]
+            return list(rows) if wanted.matches(sets[number]) else []
+        numbers = gathered(self._graph.rows_of.labels, rows)
+        found = {number for number in set(numbers) if wanted.matches(sets[number])}
+        if not found:
+            return []
+        return [row for row, number in zip(rows, numbers, strict=True) if number in found]
+
     # ---- finalizers
 
     def finalizers(self, row: int) -> tuple[str, ...]:
@@ -376,81 +288,10 @@ class Bulk:
             return []
         return [row for row, head in zip(rows, heads, strict=True) if head >= 0]
 
-    # ---- who names whom
 
-    def named(self, rows: Sequence[int]) -> list[int]:
-        """Return which of some objects others name, or select from."""
-        heads = gathered(self._graph.links.in_head, rows)
-        if max(heads, default=-1) < 0:
-            return []
-        return [row for row, head in zip(rows, heads, strict=True) if head >= 0]
-
-    def uses(
-        self, row: int, edges: Collection[Edge], but: Collection[int] = frozenset()
-    ) -> list[Use]:
-        """Return who needs an object for some reasons, the pods among them by class.
-
-        Left out is what is gone, and the objects and pod classes in `but`.
-        """
-        graph, links, flags = self._graph, self._graph.links, self._flags
-        values = graph.details.values
-        found: list[Use] = []
-        link, following = links.in_head[row], links.in_next
-        while link >= 0:
-            source = links.source[link]
-            detail = values[links.detail[link]]
-            link = following[link]
-            if source in but or detail.edge is None or detail.edge not in edges:
-                continue
-            holders: Iterable[int] = (source,)
-            if flags[source] & NEED_SET:
-                holders = (links.source[one] for one in links.ins(source))
-            for holder in holders:
-                if holder not in but and not flags[holder] & self._leaving:
-                    of_pods = bool(flags[holder] & POD_CLASS)
-                    found.append(Use(detail.edge, holder, detail.key, detail.optional, of_pods))
-        return found
-
-    def names_by(self, edge: Edge) -> bool:
-        """Whether anything names another object for this reason."""
-        return edge in self._graph.details.edges
-
-    def targets(self, row: int, edge: Edge) -> list[tuple[int, bool]]:
-        """Return what an object names for one reason, and whether it is there and stays."""
-        graph, links, flags = self._graph, self._graph.links, self._flags
-        numbers = graph.details.edges.get(edge)
-        if numbers is None:
-            return []
-        holder = graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
-        shared, stays = graph.details.shared, ALIVE | self._leaving
-        found = []
-        link, following = links.out_head[holder], links.out_next
-        while link >= 0:
-            detail = links.detail[link]
-            if detail in numbers:
-                target = links.target[link]
-                found.append((target, flags[target] & stays == ALIVE))
-            elif detail == shared:
-                for one in links.outs(links.target[link]):
-                    if links.detail[one] in numbers:
-                        target = links.target[one]
-                        found.append((target, flags[target] & stays == ALIVE))
-            link = following[link]
-        return found
-
-    def sources(self, row: int, edge: Edge) -> list[int]:
-        """Return the objects that name an object for one reason, pods one by one; none gone."""
-        graph, links, flags = self._graph, self._graph.links, self._flags
-        numbers = graph.details.edges.get(edge)
-        if numbers is None:
-            return []
-        return [
-            one
-            for link in links.ins(row)
-            if links.detail[link] in numbers
-            for one in graph.holders(links.source[link])
-            if not flags[one] & self._leaving
-        ]
+@lru_cache(PAIRS)
+def _labelled(key: str, value: str) -> Matcher:
+    return Matcher(Selector.of({key: value}))
 
 
 def _runs(values: Sequence[int]) -> Iterable[tuple[int, int, int]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 import msgspec
 
@@ -19,7 +18,6 @@ from suture.model.graph.graph import Graph
 from suture.model.graph.links import Links
 from suture.model.graph.reading import NO_GVK
 from suture.model.graph.rows import ALIVE, FINISHED, LEAVING, READY, TERMINATING
-from suture.model.graph.selecting import Matcher
 from suture.model.graph.standing import Standing
 from suture.model.history import History
 from suture.model.names import CRDS, JOBS, NAMESPACES, PODS, SERVICES, Gvk, ObjectKey, Resource
@@ -36,10 +34,6 @@ from suture.model.selectors import Selector
 
 _FINISH = frozenset({JOBS})
 
-PAIRS = 512
-"""LIMIT: labels asked for by name that are kept ready: Suture's own, and releases by their names;
-0.3 kB each."""
-
 
 class Owner(msgspec.Struct, frozen=True, gc=False):
     """One owner of an object. `present`: it lives, and its removal was not admitted."""
@@ -48,11 +42,6 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
     present: bool
     controller: bool
     gvk: Gvk
-
-
-@lru_cache(PAIRS)
-def _labelled(key: str, value: str) -> Matcher:
-    return Matcher(Selector.of({key: value}))
 
 
 class GraphView(Standing):
@@ -125,18 +114,6 @@ class GraphView(Standing):
             return False
         facts = self._graph.facts(row)
         return isinstance(facts, WorkloadFacts) and facts.finished
-
-    def labelled(self, rows: Sequence[int], key: str, value: str) -> list[int]:
-        """Return which of some rows, none of them a pod's, have a label of this value."""
-        sets, wanted = self._graph.label_sets.values, _labelled(key, value)
-        if len(rows) == 1:
-            number = self._graph.rows_of.labels[rows[0]]
-            return list(rows) if wanted.matches(sets[number]) else []
-        numbers = gathered(self._graph.rows_of.labels, rows)
-        found = {number for number in set(numbers) if wanted.matches(sets[number])}
-        if not found:
-            return []
-        return [row for row, number in zip(rows, numbers, strict=True) if number in found]
 
     def alike(self, row: int) -> int:
         """Return what stands for all objects that owners, labels and needs do not tell apart.
