@@ -1,6 +1,6 @@
 """The names of two million objects in one block of bytes, with room given back and used again.
 
-Two columns say where a row's name stands. Room is handed out in steps of 8 bytes, so that the name
+Two columns say where a row's name stands. Room is handed out in steps of 4 bytes, so that the name
 of the next pod fits where that of the last one stood, and a cluster that churns does not grow.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 
-STEP = 8
+STEP = 4
 
 
 _FILL = [bytes(size) for size in range(STEP)]

@@ -223,8 +223,8 @@ class Storage:
         return derived_needs(thing)
 
     def _targets(self, needs: Iterable[Need]) -> list[tuple[int, int]]:
-        of_need = self.details.of_need
-        return [(self.target_row(need.target), of_need(need)) for need in needs]
+        of_need, row_of = self.details.of_need, self.target_row
+        return [(row_of(need.target), of_need(need)) for need in needs]
 
     def _need_set(self, namespace: str, needs: Needs) -> int:
         """Return the row of needs that several objects share, new where they are the first.

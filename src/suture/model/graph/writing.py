@@ -280,8 +280,10 @@ class Writable(Readable):
         rows.labels[row] = self.label_sets.use(labels)
         rows.extra[row] = self.classes.new(row, self.chain)
         self.enter(rows.place[row], row)
-        self.relink(self.owners, row, self.wanted_owners(thing))
-        self.relink(self.links, row, self.wanted_needs(thing))
+        if thing.owners:
+            self.owners.add_all(row, self.wanted_owners(thing))
+        if thing.needs is not _NOTHING or type(thing.facts) in DERIVES:
+            self.links.add_all(row, self.wanted_needs(thing))
         for other in self.selecting.candidates(namespace, thing.labels):
             if any(one.matches(thing.labels) for one in self.selecting.of_row[other]):
                 self.links.add(other, row, self.details.selects)
