@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
-from support.cluster import START, service, thing, view_of, workload
+from support.cluster import BALANCERS, START, owner, service, thing, view_of, workload
 from support.smallworld import ALL_SELECTORS, SOME_TYPES, Types, objects, scaled
 from suture.lab.soak.compare import check_indexes, differences
 from suture.lab.soak.slowgraph import SlowGraph
 from suture.model.edges import Edge, Need
 from suture.model.graph import Graph, GraphView, Life, Put
+from suture.model.labels import Labels
 from suture.model.names import CONFIG_MAPS, NODES, PODS, SERVICES, ObjectKey, Resource
 from suture.model.objects import ClusterObject, PodFacts
 
@@ -154,6 +155,40 @@ def test_what_an_object_needs_is_told_after_any_change() -> None:
 
     assert list(graph.at(row).needs) == [need]
     assert graph.at(row) == pod
+
+
+@settings(max_examples=scaled(60), deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)),
+        max_size=30,
+    )
+)
+def test_alike_pods_that_share_their_parts_are_counted_as_if_they_did_not(
+    steps: list[tuple[bool, int, int, int]],
+) -> None:
+    """Siblings as a reader makes them, with the very same labels, owners and needs, are told apart.
+
+    Classes end, their rows become those of others, and the same parts come again.
+    """
+    makers = [thing(BALANCERS, f"maker-{at}", "shop") for at in range(2)]
+    sets = [Labels.of({"app": name}) for name in ("a", "b", "c")]
+    owners = [(owner(one),) for one in makers]
+    needs = [(), (Need(Edge.CONFIG_MAP, ObjectKey(CONFIG_MAPS, "shop", "c")),)]
+    graph, slow = Graph(), SlowGraph()
+    for written, name, labels, kind in steps:
+        pod = changed(
+            thing(PODS, f"p{name}", "shop", facts=PodFacts(ready=True, node=f"n{kind}")),
+            labels=sets[labels],
+            owners=owners[kind],
+            needs=needs[kind],
+        )
+        for each in (graph, slow):
+            if written:
+                each.put(pod)
+            else:
+                each.remove(pod.key, pod.uid)
+    agree(graph, slow)
 
 
 def test_rows_are_used_again() -> None:
