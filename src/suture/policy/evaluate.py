@@ -42,11 +42,9 @@ def evaluate(policies: PolicySet, case: Case) -> Findings:
         return NOTHING
     rules = [
         (bound, rule)
-        for number in policies.index.candidates(case)
-        if ((bound := policies.constraints[number]).always or not bound.effects.isdisjoint(present))
-        and bound.match.matches(case)
-        for rule in bound.rules
-        if not rule.effects or not rule.effects.isdisjoint(present)
+        for bound, asked in policies.asked(policies.index.candidates(case), present)
+        if bound.match.matches(case)
+        for rule in asked
     ]
     if not rules:
         return NOTHING

@@ -5,7 +5,7 @@ Values and compiled programs; nothing here changes after it was made. A new set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from suture.policy.case import EFFECT_TYPES
@@ -141,6 +141,19 @@ class BoundConstraint:
     source: str = ""
     line: int | None = None
 
+    def concerning(self, present: Collection[str]) -> tuple[Rule, ...]:
+        """Return the rules that are asked of a case with these effects, and no others."""
+        return tuple(
+            rule for rule in self.rules if not rule.effects or not rule.effects.isdisjoint(present)
+        )
+
+
+Asked = tuple[tuple[BoundConstraint, tuple[Rule, ...]], ...]
+"""Constraints with those of their rules that are asked."""
+
+MIXTURES = 4_096
+"""LIMIT: mixtures of candidates and effects that are remembered, some tuples each: a few MB."""
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateFacts:
@@ -171,6 +184,9 @@ class PolicySet:
     """Whether some expression reads what operators have spent."""
     index: Index = field(init=False, repr=False, compare=False)
     """Which constraints a case can concern at all."""
+    _asked: dict[tuple[tuple[int, ...], frozenset[str]], Asked] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
     shown: Mapping[str, tuple[str, ...]] = field(init=False)
     """The fields of each effect that some expression can read; no others need be converted."""
 
@@ -186,6 +202,24 @@ class PolicySet:
             for name, record in EFFECT_TYPES.items()
         }
         object.__setattr__(self, "shown", shown)
+
+    def asked(self, candidates: Iterable[int], present: Collection[str]) -> Asked:
+        """Return the rules of some constraints that cases with these effects can concern.
+
+        Each constraint with its rules, in the order of the numbers. Found once for each mixture
+        of effects, of which ordinary life has a few hundred.
+        """
+        key = (tuple(candidates), frozenset(present))
+        found = self._asked.get(key)
+        if found is None:
+            if len(self._asked) >= MIXTURES:
+                self._asked.clear()
+            found = self._asked[key] = tuple(
+                (bound, rules)
+                for bound in (self.constraints[number] for number in key[0])
+                if (rules := bound.concerning(key[1]))
+            )
+        return found
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
