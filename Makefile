@@ -38,7 +38,7 @@ compiled: setup
 	cp -r src build/compiled
 	cd build/compiled && ../../$(BIN)/python -m mypyc --strict $(COMPILED)
 	rm -rf build/compiled/build
-	PYTHONPATH=build/compiled $(BIN)/pytest -m "not lab" tests/model tests/app/test_intake.py
+	PYTHONPATH=build/compiled $(BIN)/pytest -m "not lab" tests/model tests/app/test_intake.py tests/wire/test_snapshot.py
 
 # An hour or more: random histories of the graph, then random writes to real control planes.
 SEEDS      ?= 25
