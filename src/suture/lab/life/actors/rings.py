@@ -15,8 +15,9 @@ GROUP = "life.example.com"
 SPACE = "rings"
 OWNER = f"{GROUP}/ring"
 RINGS = 4
-RETIRED_EVERY = 40
-"""Turns of the owner from one Ring that is given up to the next: about four in an hour."""
+RETIRED_EVERY = 80
+"""Turns of the owner from one Ring that is given up to the next: two in an hour.
+With the two Services of each that is most of what the pace of an hour allows one identity."""
 
 
 def definition() -> Object:
