@@ -551,3 +551,10 @@ def test_a_status_that_counts_pods_goes_there_and_back_as_they_do(pack: PolicySe
     assert "churn" not in refused(pack, case(flips, asked=status, by=controller))
     assert "churn" in refused(pack, case(flips, asked=whole, by=controller))
     assert "churn" in refused(pack, case(flips, asked=status))
+
+
+@pytest.mark.parametrize("resource", ["pods", "jobs", "configmaps", "secrets"])
+def test_what_is_made_to_come_and_go_may_do_so_more_often(pack: PolicySet, resource: str) -> None:
+    """Somebody who keeps notes in a ConfigMap, or tries a Job out, is no loop; twenty times is."""
+    assert "churn" not in refused(pack, delete(resource, again("deleted", 20, resource)))
+    assert "churn" in refused(pack, delete(resource, again("deleted", 21, resource)))
