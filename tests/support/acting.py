@@ -8,7 +8,9 @@ would be measuring the test before it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Iterator
 
 from support.recorder import until
 from suture.lab.plane import Plane
@@ -52,16 +54,23 @@ def controllers_act(plane: Plane) -> None:
             for endpoint in one.get("endpoints") or ()
         )
 
-    try:
+    with told_where(plane, name):
         until("controllers, scheduler and kubelet to act again", serving, limit_s=LIMIT_S)
         admin.delete(home)
         until(f"{name} to be gone", lambda: not admin.exists(home), limit_s=LIMIT_S)
+
+
+@contextlib.contextmanager
+def told_where(plane: Plane, namespace: str) -> Iterator[None]:
+    """Add to a wait that fails how far the namespace's objects have come."""
+    try:
+        yield
     except AssertionError as error:
-        error.add_note(_standing(plane, name))
+        error.add_note(standing(plane, namespace))
         raise
 
 
-def _standing(plane: Plane, name: str) -> str:
+def standing(plane: Plane, name: str) -> str:
     """Return how far a namespace's objects have come, and what each program last said."""
     lines = [f"{state}" for state in plane.status().processes.items()]
     home = f"/api/v1/namespaces/{name}"
