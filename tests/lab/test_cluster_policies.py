@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from support.recorder import until
+from support.scene import operators
 from suture.adapters.files import read_pack
 from suture.cli import policies as commands
 from suture.errors import InputError
@@ -38,24 +39,7 @@ IN_FORCE_S = 60.0
 def guard(plane: Plane) -> Iterator[Guard]:
     """Return a running guard and an enforced operator."""
     admin = plane.admin
-    admin.create("/api/v1/namespaces", {"metadata": {"name": SPACE}})
-    admin.create(
-        f"/api/v1/namespaces/{SPACE}/serviceaccounts", {"metadata": {"name": ACCOUNT.name}}
-    )
-    admin.create(
-        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-        {
-            "metadata": {"name": SPACE},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": [
-                {"kind": "ServiceAccount", "name": ACCOUNT.name, "namespace": ACCOUNT.namespace}
-            ],
-        },
-    )
+    operators(plane, SPACE, ACCOUNT)
     with guarded(plane, profiles=[Profile("tidier", (ACCOUNT.user,), stage=Stage.ENFORCE)]) as one:
         yield one
     for definition in policy_definitions(read_pack()):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.recorder import until
+from support.scene import operators
 from suture.lab.guard import guarded
 from suture.lab.identities import Person, ServiceAccount
 from suture.lab.plane import Plane
@@ -27,14 +28,7 @@ PERSON = Person("alice", ("system:masters",))
 def shop(plane: Plane) -> Iterator[Plane]:
     """Return a lab with Suture, nobody enrolled, and a Service before two Ready pods."""
     admin = plane.admin
-    admin.create("/api/v1/namespaces", {"metadata": {"name": SPACE}})
-    admin.create(f"{HOME}/serviceaccounts", {"metadata": {"name": ACCOUNT.name}})
-    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
-    subject = {"kind": "ServiceAccount", "name": ACCOUNT.name, "namespace": SPACE}
-    admin.create(
-        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-        {"metadata": {"name": SPACE}, "roleRef": role, "subjects": [subject]},
-    )
+    operators(plane, SPACE, ACCOUNT)
     labels = {"app": "web"}
     admin.create(
         f"{HOME}/services",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.scene import operators
 from suture.cli import grant as commands
 from suture.cli.status import status
 from suture.install.freezes import FREEZES_PATH
@@ -40,24 +41,7 @@ SEEN_S = 60.0
 def guard(plane: Plane) -> Iterator[Guard]:
     """Return a running guard, an enforced operator, and a person who confirms."""
     admin = plane.admin
-    admin.create("/api/v1/namespaces", {"metadata": {"name": SPACE}})
-    admin.create(
-        f"/api/v1/namespaces/{SPACE}/serviceaccounts", {"metadata": {"name": ACCOUNT.name}}
-    )
-    admin.create(
-        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-        {
-            "metadata": {"name": SPACE},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": [
-                {"kind": "ServiceAccount", "name": ACCOUNT.name, "namespace": ACCOUNT.namespace}
-            ],
-        },
-    )
+    operators(plane, SPACE, ACCOUNT)
     profiles = (
         Profile("tidier", (ACCOUNT.user,), stage=Stage.ENFORCE),
         Profile("alice", (ALICE.user,), stage=Stage.CONFIRM),

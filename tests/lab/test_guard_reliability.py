@@ -12,6 +12,7 @@ import pytest
 
 from support.acting import LIMIT_S, told_where
 from support.recorder import until
+from support.scene import operators
 from suture.lab.guard import Guard, guarded
 from suture.lab.identities import ServiceAccount
 from suture.lab.plane import Plane
@@ -41,25 +42,7 @@ REPLACED_S = 15.0
 def guard(plane: Plane) -> Iterator[Guard]:
     """Return a running guard with one operator that passes and one that is held."""
     admin = plane.admin
-    admin.create("/api/v1/namespaces", {"metadata": {"name": SPACE}})
-    subjects = []
-    for account in (PASSING, HELD):
-        admin.create(
-            f"/api/v1/namespaces/{SPACE}/serviceaccounts", {"metadata": {"name": account.name}}
-        )
-        subjects.append({"kind": "ServiceAccount", "name": account.name, "namespace": SPACE})
-    admin.create(
-        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-        {
-            "metadata": {"name": SPACE},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": subjects,
-        },
-    )
+    operators(plane, SPACE, PASSING, HELD)
     profiles = (
         Profile("passing", (PASSING.user,), stage=Stage.ENFORCE),
         Profile("held", (HELD.user,), stage=Stage.ENFORCE, when_dead=WhenDead.HOLD),

@@ -58,7 +58,7 @@ def guarded(plane: Plane) -> Iterator[Plane]:
     rest.request("POST", "/api/v1/namespaces", body={"metadata": {"name": "guards-op"}})
     until("the namespace", lambda: rest.exists("/api/v1/namespaces/guards-op"))
     rest.create("/api/v1/namespaces/guards-op/serviceaccounts", {"metadata": {"name": "op"}})
-    grant(plane, "guards-op", "guards-op", "op")
+    grant(plane, "guards-op", ServiceAccount("guards-op", "op"))
     operator = plane.client(ServiceAccount("guards-op", "op"))
     path = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
     until(

@@ -13,7 +13,7 @@ from typing import Self
 import pytest
 
 from support.recorder import until
-from support.scene import grant, refused
+from support.scene import operators, refused
 from suture.adapters.kube import KubeClient
 from suture.app import quarantine as steps
 from suture.app.apply import apply_documents
@@ -68,10 +68,7 @@ def stopped(plane: Plane) -> Plane:
             await apply_documents(client, documents)
 
     asyncio.run(apply())
-    rest = plane.admin
-    rest.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    rest.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": "op"}})
-    grant(plane, NAMESPACE, NAMESPACE, "op")
+    operators(plane, NAMESPACE, ServiceAccount(NAMESPACE, "op"))
     return plane
 
 

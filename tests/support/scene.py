@@ -84,14 +84,15 @@ class Scene:
 
     def account(self, name: str, *, admin: bool = True) -> ServiceAccount:
         """Create a service account, with all rights unless told otherwise."""
+        made = ServiceAccount(self.namespace, name)
         self.admin.create(self.path("serviceaccounts"), {"metadata": {"name": name}})
         if admin:
-            grant(self.plane, f"{self.namespace}-{name}", self.namespace, name)
-        return ServiceAccount(self.namespace, name)
+            grant(self.plane, f"{self.namespace}-{name}", made)
+        return made
 
 
-def grant(plane: Plane, binding: str, namespace: str, account: str) -> None:
-    """Make a service account cluster-admin, and wait until it is."""
+def grant(plane: Plane, binding: str, *accounts: ServiceAccount) -> None:
+    """Make service accounts cluster-admin, and wait until they are."""
     plane.admin.create(
         f"{RBAC}/clusterrolebindings",
         {
@@ -101,11 +102,25 @@ def grant(plane: Plane, binding: str, namespace: str, account: str) -> None:
                 "kind": "ClusterRole",
                 "name": "cluster-admin",
             },
-            "subjects": [{"kind": "ServiceAccount", "namespace": namespace, "name": account}],
+            "subjects": [
+                {"kind": "ServiceAccount", "namespace": one.namespace, "name": one.name}
+                for one in accounts
+            ],
         },
     )
-    user = f"system:serviceaccount:{namespace}:{account}"
-    until(f"{user} to be cluster-admin", lambda: can(plane, user, "delete", "nodes"))
+    until(
+        f"{binding} to be cluster-admins",
+        lambda: all(can(plane, one.user, "delete", "nodes") for one in accounts),
+    )
+
+
+def operators(plane: Plane, namespace: str, *accounts: ServiceAccount) -> None:
+    """Make a namespace, and service accounts in it that may do everything."""
+    plane.admin.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    for one in accounts:
+        path = f"/api/v1/namespaces/{one.namespace}/serviceaccounts"
+        plane.admin.create(path, {"metadata": {"name": one.name}})
+    grant(plane, namespace, *accounts)
 
 
 def can(plane: Plane, user: str, verb: str, resource: str) -> bool:

@@ -22,15 +22,15 @@ from suture.install.manifests import base_manifests
 from suture.install.settings import Installation
 from suture.lab.identities import ServiceAccount
 from suture.lab.plane import Plane
+from suture.lab.rights import give_all_rights, service_account
 
 TRIALS = 100
 
 NAMESPACE = "quarantine-bench"
 ACCOUNT = ServiceAccount(NAMESPACE, "operator")
-BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 
 WRITING_S = 30.0
-"""LIMIT: until the operator's first writes go through; its rights take a second to be known."""
+"""LIMIT: until the operator's first writes go through."""
 
 AFTER_S = 0.1
 """How long writes are watched for after the acknowledgement: none must go through."""
@@ -131,13 +131,7 @@ async def _prepare(plane: Plane) -> None:
     ]
     async with KubeClient.from_kubeconfig(plane.kubeconfig()) as client:
         await apply_documents(client, documents)
-    rest, home = plane.admin, f"/api/v1/namespaces/{NAMESPACE}"
-    rest.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    rest.create(f"{home}/serviceaccounts", {"metadata": {"name": ACCOUNT.name}})
-    subject = {"kind": "ServiceAccount", "namespace": NAMESPACE, "name": ACCOUNT.name}
-    role = {
-        "apiGroup": "rbac.authorization.k8s.io",
-        "kind": "ClusterRole",
-        "name": "cluster-admin",
-    }
-    rest.create(BINDINGS, {"metadata": {"name": NAMESPACE}, "roleRef": role, "subjects": [subject]})
+        accounts = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
+        await client.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        await client.create(accounts, {"metadata": {"name": ACCOUNT.name}})
+        await give_all_rights(client, NAMESPACE, [service_account(NAMESPACE, ACCOUNT.name)])

@@ -176,7 +176,7 @@ def _relabelled(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
     old = set(view.selecting(namespace, made.before.labels))
     new = set(view.selecting(namespace, made.after.labels))
     controlled = any(one.controller for one in made.after.owners)
-    released = any(_letting_go(view, made))
+    released = _released(view, made)
     if released or not controlled:
         new.update(_takers(view, made.after))
     # WHY: a controller that lets a pod go makes another one, with the labels of its template.
@@ -204,15 +204,21 @@ def keeps_pod(scene: Scene, pod: int) -> bool:
     return beside is not None and _maker(view, beside) == maker
 
 
-def _letting_go(view: GraphView, made: Rewritten) -> Iterable[int]:
-    """Yield the controller that no longer knows a pod for its own."""
+def next_keepers(view: GraphView, made: Rewritten) -> list[int]:
+    """Return the controllers that would adopt a pod whose own controller lets go of it."""
+    return list(_takers(view, made.after)) if _released(view, made) else []
+
+
+def _released(view: GraphView, made: Rewritten) -> bool:
+    """Whether the controller of a pod no longer knows it for its own."""
     for owner in made.after.owners:
         row = view.find_uid(owner.uid) if owner.controller else None
         facts = view.facts(row) if row is not None else None
-        if row is None or not isinstance(facts, WorkloadFacts) or facts.selector is None:
+        if not isinstance(facts, WorkloadFacts) or facts.selector is None:
             continue
         if not facts.selector.matches(made.after.labels):
-            yield row
+            return True
+    return False
 
 
 def _new_pod(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
@@ -246,7 +252,7 @@ def _orphaned(scene: Scene) -> Iterable[SelectionChanged]:
 
 
 def _takers(view: GraphView, pod: ClusterObject) -> Iterable[int]:
-    """Return the controllers that would adopt a pod that has none."""
+    """Yield the controllers that would adopt a pod that has none."""
     for resource in ADOPTING:
         for row in view.rows(resource, pod.key.namespace)[:CONTROLLERS_ASKED]:
             facts = view.facts(row)

@@ -16,7 +16,7 @@ from suture.impact.effects import (
 )
 from suture.impact.parents import resize_explained
 from suture.impact.scene import Scene
-from suture.impact.selection import keeps_pod
+from suture.impact.selection import keeps_pod, next_keepers
 from suture.impact.slices import slices_lost
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -169,6 +169,9 @@ def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> 
         return
     barred = scene.causes.barred(rewritten.row)
     healing = not barred and _replaced(view, rewritten.row, rewritten.after)
+    # WHY not exact: who adopts the pod may have one too many then, and let go of this one or of
+    # another; where it is this one, a StatefulSet makes it anew, under its name and labels.
+    exact = healing or not next_keepers(view, rewritten)
     # WHY explained: who keeps members moves their roles by label; the next one follows at once.
     moved = keeps_pod(scene, rewritten.row)
     for service in view.services_selecting(rewritten.before):
@@ -178,7 +181,8 @@ def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> 
             and facts.selector is not None
             and not facts.selector.matches(rewritten.after.labels)
         ):
-            losses.setdefault(service, Loss()).add(1, healing=healing, is_explained=moved)
+            loss = losses.setdefault(service, Loss())
+            loss.add(1, healing=healing, is_explained=moved, exact=exact)
 
 
 def _replaced(view: GraphView, pod: int, after: ClusterObject) -> bool:

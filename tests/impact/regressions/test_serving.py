@@ -162,6 +162,36 @@ def test_a_stateful_set_cannot_replace_the_pod_that_it_released() -> None:
     assert emptied(view, request) == [("db", False)]
 
 
+@pytest.mark.parametrize(
+    ("labels", "confidence"),
+    [
+        pytest.param({"app": "lone"}, Confidence.BOUNDED, id="adopted"),
+        pytest.param({"app": "none"}, Confidence.EXACT, id="nobody's"),
+        pytest.param({"app": "lone", "set": "db"}, Confidence.EXACT, id="still its own"),
+    ],
+)
+def test_a_released_pod_that_another_adopts_may_be_made_anew(
+    labels: dict[str, str], confidence: Confidence
+) -> None:
+    """Seed 1, case 192: a ReplicaSet of one pod adopted that of a StatefulSet, and had two.
+
+    Which of them it let go was open; it was the adopted one, whose name was free again then, and
+    its StatefulSet made it anew.
+    """
+    facts = WorkloadFacts(replicas=1, selector=Selector.of({"set": "db"}))
+    db = thing(STATEFUL_SETS, "db", "prod", facts=facts)
+    had = {"app": "db", "set": "db"}
+    pod = thing(PODS, "db-0", "prod", labels=had, owners=[owner(db)], facts=PodFacts(ready=True))
+    view = view_of(db, pod, service("db"), workload("lone", replicas=1))
+    shown = body("Pod", "db-0", metadata={"labels": had})
+    other = body("Pod", "db-0", metadata={"labels": labels})
+    request = replace(write(PODS, shown, other), old=pod, new=replace(pod, labels=labels))
+
+    assert lost(view, request) == [("db", 1, 0, False)]
+    impact = estimate(request, project(request, view), view, operator(), NEEDS)
+    assert {one.confidence for one in impact.effects} == {confidence}
+
+
 def test_a_released_pod_is_not_replaced_where_its_webhook_needs_it() -> None:
     """Seed 31, case 372: the only pod behind a webhook on pods was relabelled; none followed."""
     hook = workload("hook", replicas=1)

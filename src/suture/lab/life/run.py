@@ -12,6 +12,7 @@ import msgspec
 
 from suture.adapters.kube import KubeClient
 from suture.adapters.sqlite import SqliteJournal
+from suture.errors import AlreadyExistsError
 from suture.journal.entry import Entry
 from suture.journal.query import RECENT_LIMIT, Wanted
 from suture.lab.clusters.chance import dice
@@ -24,13 +25,12 @@ from suture.lab.life.hand import Hand, Tally
 from suture.lab.life.meter import Meter, spread
 from suture.lab.life.report import Report, false_refusals
 from suture.lab.plane import Plane
-from suture.lab.rest import StatusError
+from suture.lab.rights import give_all_rights, service_account, user
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.format import Actor as Enrolled
 from suture.lab.scenarios.suture import SutureAtWork, SutureGuard
 from suture.verdict import Answer
 
-RBAC = "rbac.authorization.k8s.io"
 EVERYBODY = "life-everybody"
 SAY_EVERY_S = 60.0
 FOREVER = float("inf")
@@ -47,7 +47,7 @@ async def live(plane: Plane, seed: int, minutes: float, say: Say) -> Report:
         admin = await stack.enter_async_context(KubeClient.from_kubeconfig(plane.kubeconfig()))
         say("the town is built")
         await town.settle(admin, town.population())
-        await asyncio.to_thread(_rights, plane)
+        await _rights(admin)
         clients = {
             name: await stack.enter_async_context(await _client(plane, identity))
             for name, (identity, _) in CAST.items()
@@ -148,34 +148,23 @@ async def _denials(suture: Guard, began: float) -> list[Entry]:
 # ---- identities
 
 
-def _rights(plane: Plane) -> None:
+async def _rights(client: KubeClient) -> None:
     """Make the service accounts, and give everybody all rights."""
-    admin = plane.admin
     subjects = []
     for identity, _ in CAST.values():
         match identity:
             case ServiceAccount(namespace, name):
-                _made(plane, "/api/v1/namespaces", namespace)
-                _made(plane, f"/api/v1/namespaces/{namespace}/serviceaccounts", name)
-                subjects.append({"kind": "ServiceAccount", "namespace": namespace, "name": name})
-            case Person(user):
-                subjects.append({"kind": "User", "apiGroup": RBAC, "name": user})
-    admin.create(
-        f"/apis/{RBAC}/v1/clusterrolebindings",
-        {
-            "metadata": {"name": EVERYBODY},
-            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
-            "subjects": subjects,
-        },
-    )
+                await _made(client, "/api/v1/namespaces", namespace)
+                await _made(client, f"/api/v1/namespaces/{namespace}/serviceaccounts", name)
+                subjects.append(service_account(namespace, name))
+            case Person(name):
+                subjects.append(user(name))
+    await give_all_rights(client, EVERYBODY, subjects)
 
 
-def _made(plane: Plane, path: str, name: str) -> None:
-    try:
-        plane.admin.create(path, {"metadata": {"name": name}})
-    except StatusError as error:
-        if error.reason != "AlreadyExists":
-            raise
+async def _made(client: KubeClient, path: str, name: str) -> None:
+    with contextlib.suppress(AlreadyExistsError):
+        await client.create(path, {"metadata": {"name": name}})
 
 
 async def _client(plane: Plane, identity: Identity) -> KubeClient:

@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from suture.adapters.kube import KubeClient
-from suture.errors import AlreadyExistsError, NotFoundError
+from suture.errors import AlreadyExistsError
+from suture.lab.rights import Subject, give_all_rights, service_account, user
 from suture.lab.scenarios.cluster import Cluster
 from suture.lab.scenarios.format import Actor
 from suture.lab.scenarios.populate import MARK, World
@@ -19,7 +20,6 @@ from suture.lab.scenarios.reading import account_of
 
 # LIMIT: the shortest that the API server gives; no scenario lasts an hour.
 TOKEN_S = 3600
-RBAC = "rbac.authorization.k8s.io"
 
 
 @dataclass
@@ -99,22 +99,12 @@ async def _bind(cluster: Cluster, world: World, found: Mapping[str, Voice]) -> N
     subjects = [_subject(voice) for voice in found.values() if voice.client is not None]
     if not subjects:
         return
-    name = f"suture-scenario-{world.name}"
-    binding = {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": name, "labels": {MARK: world.name}},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": subjects,
-    }
-    path = f"/apis/{RBAC}/v1/clusterrolebindings"
-    with contextlib.suppress(NotFoundError):
-        await cluster.client.delete(f"{path}/{name}")
-    await cluster.client.create(path, binding)
+    await give_all_rights(
+        cluster.client, f"suture-scenario-{world.name}", subjects, labels={MARK: world.name}
+    )
 
 
-def _subject(voice: Voice) -> dict[str, str]:
+def _subject(voice: Voice) -> Subject:
     if voice.actor.serviceAccount:
-        namespace, account = account_of(voice.actor.serviceAccount)
-        return {"kind": "ServiceAccount", "namespace": namespace, "name": account}
-    return {"kind": "User", "apiGroup": RBAC, "name": voice.user}
+        return service_account(*account_of(voice.actor.serviceAccount))
+    return user(voice.user)
