@@ -141,14 +141,18 @@ class Guard:
             self.register()
 
     def uninstall(self) -> None:
-        """Take the registration and the guards away, then stop serving.
+        """Take the registration, the guards and the profiles away, then stop serving.
 
         WHY the quarantine stays: an API server whose last policy with a parameter object was
         deleted serves the old list to the next one (decision 5). An empty list refuses nobody.
         """
         if self.authorizer:
             self.plane.set_authorizer(enabled=False)
-        for document in (registration(self.installation), *reversed(guards(self.installation))):
+        for document in (
+            registration(self.installation),
+            *reversed(guards(self.installation)),
+            *map(profile_document, self.profiles),
+        ):
             if document["metadata"]["name"] != QUARANTINE:
                 with contextlib.suppress(StatusError):
                     self.plane.admin.delete(path_of(document))
