@@ -22,8 +22,9 @@ from suture.lab.scenarios.cluster import Cluster, Object
 from suture.lab.scenarios.offline.client import OfflineClient
 from suture.lab.scenarios.offline.loop import run_jumping
 from suture.lab.scenarios.offline.place import Offline
-from suture.lab.scenarios.populate import World, populate
+from suture.lab.scenarios.populate import populate
 from suture.lab.scenarios.shapes import SHAPES
+from suture.lab.scenarios.world import World
 from suture.model.actor import UserInfo
 from suture.model.graph import GraphView
 from suture.model.names import (

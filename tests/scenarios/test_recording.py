@@ -11,7 +11,7 @@ import pytest
 from suture.errors import InputError
 from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.recording import Header, Recorder, Recording, beside, read, write
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.wire.discovery import ApiResource
 
 HEADER = Header(scenario="s", digest="d", guard="off")

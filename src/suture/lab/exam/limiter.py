@@ -17,7 +17,7 @@ from suture.lab.scenarios.offline import answers
 from suture.lab.scenarios.offline.reviews import Write
 from suture.lab.scenarios.offline.server import Server
 from suture.lab.scenarios.report import GuardMode
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.model.names import NODES, Operation
 
 WINDOWS = ((10.0, 20), (60.0, 60))

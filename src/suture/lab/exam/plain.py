@@ -15,7 +15,7 @@ from suture.adapters.kube import KubeClient
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.report import GuardMode
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.model.documents import read_as
 from suture.wire.yaml import read_documents
 

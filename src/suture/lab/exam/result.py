@@ -13,7 +13,7 @@ import msgspec
 
 from suture.lab.scenarios.format import Detectable, Scenario, Verdict
 from suture.lab.scenarios.report import Latency, Outcome, PlaceName, Report
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 
 Column = Literal["none", "limiter", "plain", "managed", "full"]
 """Under what a scenario runs: nothing, two ways that need no Suture, and Suture in two clusters."""

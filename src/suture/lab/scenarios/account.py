@@ -16,7 +16,7 @@ from suture.journal.entry import Entry
 from suture.journal.query import RECENT_LIMIT, Wanted
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.report import GuardMode
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.model.actor import Profile, Stage
 from suture.model.clock import Window
 from suture.model.names import Resource

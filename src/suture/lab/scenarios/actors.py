@@ -15,8 +15,8 @@ from suture.errors import AlreadyExistsError
 from suture.lab.rights import Subject, give_all_rights, service_account, user
 from suture.lab.scenarios.cluster import Cluster
 from suture.lab.scenarios.format import Actor
-from suture.lab.scenarios.populate import MARK, World
 from suture.lab.scenarios.reading import account_of
+from suture.lab.scenarios.world import MARK, World
 
 # LIMIT: the shortest that the API server gives; no scenario lasts an hour.
 TOKEN_S = 3600

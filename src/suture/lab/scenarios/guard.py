@@ -12,7 +12,7 @@ from typing import Protocol
 
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.report import GuardMode
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 
 
 class Guarding(Protocol):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from suture.errors import ApiError
 from suture.lab.scenarios.cluster import Cluster, Object, each, path_of, whole
 from suture.lab.scenarios.observe import labels_of, owners_of, terminating
-from suture.lab.scenarios.populate import MARK
 from suture.lab.scenarios.quiet import OWN_GROUPS, OWN_SPACE
+from suture.lab.scenarios.world import MARK
 from suture.wire.discovery import ApiResource
 
 # What the API server or a controller writes by itself, and what is nobody's furniture.

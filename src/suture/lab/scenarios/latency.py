@@ -12,9 +12,9 @@ from suture.adapters.kube import KubeClient
 from suture.errors import ApiError
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.cluster import Cluster
-from suture.lab.scenarios.populate import MARK, World
 from suture.lab.scenarios.refusals import refusal_in
 from suture.lab.scenarios.report import Latency
+from suture.lab.scenarios.world import MARK, World
 
 UNSEEN = "system:apiserver"
 """An identity of lane 0: no webhook of Suture's is asked about it."""

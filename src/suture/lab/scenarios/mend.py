@@ -15,7 +15,8 @@ import msgspec
 from suture.errors import InputError
 from suture.lab.scenarios.backends import CONFIGURATIONS
 from suture.lab.scenarios.cluster import Cluster, Object, listed
-from suture.lab.scenarios.populate import MARK, WORLD, Before, World, populate
+from suture.lab.scenarios.populate import Before, populate
+from suture.lab.scenarios.world import MARK, WORLD, World
 
 
 def digest_of(objects: Sequence[Object], spaces: Sequence[str]) -> str:

@@ -17,11 +17,11 @@ from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.backends import Backends
 from suture.lab.scenarios.cluster import Cluster, Object
 from suture.lab.scenarios.latency import measure
-from suture.lab.scenarios.populate import World
 from suture.lab.scenarios.quiet import MOST_S, QUIET_S, Rest
 from suture.lab.scenarios.recording import Recorder
 from suture.lab.scenarios.report import Controllers, Latency, PlaceName
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.world import World
+from suture.lab.scenarios.written import Written
 
 
 class Answering(Protocol):

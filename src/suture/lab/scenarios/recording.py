@@ -26,7 +26,7 @@ from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Cluster, Object, each, whole
 from suture.lab.scenarios.quiet import OWN_GROUPS, OWN_SPACE
 from suture.lab.scenarios.reading import Loaded
-from suture.lab.scenarios.steps import Outcome, Written
+from suture.lab.scenarios.written import Outcome, Written
 from suture.wire.discovery import ApiResource
 
 VERSION = 1

@@ -13,7 +13,7 @@ import msgspec
 
 from suture.lab.scenarios.format import Scenario, Verdict
 from suture.lab.scenarios.harm import Loss
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 
 GuardMode = Literal["off", "observe", "enforce"]
 PlaceName = Literal["lab", "offline"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -17,8 +17,9 @@ import msgspec
 from suture.errors import InputError, SutureError
 from suture.lab.scenarios import waits
 from suture.lab.scenarios.actors import Voice, voices
+from suture.lab.scenarios.clearing import clear, clear_earlier
 from suture.lab.scenarios.clock import now_s
-from suture.lab.scenarios.cluster import Cluster, Object, listed, path_of
+from suture.lab.scenarios.cluster import Cluster, Object, path_of
 from suture.lab.scenarios.expand import fill
 from suture.lab.scenarios.format import Meant, Step
 from suture.lab.scenarios.guard import Guard, Guarding
@@ -27,15 +28,7 @@ from suture.lab.scenarios.inventory import Inventory
 from suture.lab.scenarios.mend import digest_of, mend, stands
 from suture.lab.scenarios.observe import Observation, observe
 from suture.lab.scenarios.place import Answering, Place, Resting
-from suture.lab.scenarios.populate import (
-    GONE_S,
-    MARK,
-    World,
-    clear,
-    lift_finalizers,
-    populate,
-    until,
-)
+from suture.lab.scenarios.populate import populate
 from suture.lab.scenarios.probes import PROBES, reads_of
 from suture.lab.scenarios.quiet import MOST_S, OWN_SPACE, SETTLED_S
 from suture.lab.scenarios.reading import Loaded, namespaces_of
@@ -51,15 +44,13 @@ from suture.lab.scenarios.report import (
     steps_of,
     verdict_of,
 )
-from suture.lab.scenarios.steps import Stepper, VoidError, Written
-from suture.wire.discovery import ApiResource
+from suture.lab.scenarios.steps import Stepper
+from suture.lab.scenarios.world import World
+from suture.lab.scenarios.written import VoidError, Written
 
 Say = Callable[[str], None]
 """Told what is being done, for people who wait."""
 
-
-# LIMIT: how long what no count looks at is waited for; its removal takes cores, not correctness.
-REST_S = 10.0
 
 NO_HARM = HarmFound(population=0, lost=0, by_kind={})
 
@@ -146,7 +137,8 @@ class Runner:
         if self._place.lasting:
             with self._phase("clearing"):
                 if not self._world.spaces:
-                    await self._clear_earlier(cluster)
+                    self._say("waiting until an earlier scenario is gone")
+                    await clear_earlier(cluster, self._counted)
             inventory = await Inventory.take(cluster)
         backends = self._place.backends()
         try:
@@ -370,31 +362,6 @@ class Runner:
 
     # ------------------------------------------------------------------ before and after
 
-    async def _clear_earlier(self, cluster: Cluster) -> None:
-        """Take away what earlier runs left, and wait until nothing that counts is left of it."""
-        self._say("waiting until an earlier scenario is gone")
-        await clear(cluster)
-        going = await self._going(cluster)
-        if not going:
-            return
-        await lift_finalizers(cluster, going)
-        began = now_s()
-        apis = [cluster.kinds.find(kind) for kind in self._counted if _known(cluster, kind)]
-
-        async def gone() -> bool:
-            if not await self._going(cluster):
-                return True
-            # WHY so long for the rest: its removal takes the cores that the next world needs.
-            return now_s() - began > REST_S and not await _any_in(cluster, apis, going)
-
-        await until(gone, GONE_S, "objects of an earlier scenario stay")
-
-    async def _going(self, cluster: Cluster) -> set[str]:
-        """Return the namespaces of scenarios that are being deleted."""
-        api = cluster.kinds.find("namespaces")
-        there = await listed(cluster.client, api, labels=MARK)
-        return {one.name for one in there if one.deletion_timestamp}
-
     async def _leave(
         self, cluster: Cluster, backends: Answering, inventory: Inventory | None
     ) -> None:
@@ -426,23 +393,6 @@ def _void() -> Iterator[None]:
         raise
     except SutureError as error:
         raise VoidError(str(error)) from error
-
-
-def _known(cluster: Cluster, kind: str) -> bool:
-    try:
-        cluster.kinds.find(kind)
-    except SutureError:
-        return False
-    return True
-
-
-async def _any_in(cluster: Cluster, apis: Iterable[ApiResource], spaces: set[str]) -> bool:
-    """Whether any object of these kinds is left in these namespaces."""
-    for api in apis:
-        for one in await listed(cluster.client, api):
-            if one.namespace in spaces or (api.plural == "namespaces" and one.name in spaces):
-                return True
-    return False
 
 
 async def _delete_created(cluster: Cluster, world: World) -> None:

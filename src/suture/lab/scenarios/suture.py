@@ -22,7 +22,7 @@ from suture.lab.plane import Plane
 from suture.lab.scenarios.account import bound_of, profile_of, refusals_since, would_refuse
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.report import GuardMode
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.model.actor import Stage
 
 ENROLLED_S = 20.0

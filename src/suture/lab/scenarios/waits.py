@@ -17,8 +17,8 @@ from suture.lab.scenarios.format import Step, Until
 from suture.lab.scenarios.harm import SERVICE_NAME, SLICES, ready_endpoints
 from suture.lab.scenarios.observe import labels_of
 from suture.lab.scenarios.ready import has, is_up
-from suture.lab.scenarios.steps import Aim
 from suture.lab.scenarios.targets import named_targets, spaces_of
+from suture.lab.scenarios.written import Aim
 from suture.wire.discovery import ApiResource
 
 # LIMIT: for a wait that says no time: the same as quiescence has.

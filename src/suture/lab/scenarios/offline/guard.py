@@ -39,7 +39,7 @@ from suture.lab.scenarios.offline.reviews import Write, access_of, review_of
 from suture.lab.scenarios.offline.server import Server
 from suture.lab.scenarios.offline.store import Thing
 from suture.lab.scenarios.report import GuardMode
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.model.actor import Operators, Profile, UserInfo
 from suture.model.clock import Now
 from suture.model.names import ObjectKey, Resource

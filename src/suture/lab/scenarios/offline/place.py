@@ -31,13 +31,13 @@ from suture.lab.scenarios.offline.replay import Replay
 from suture.lab.scenarios.offline.server import Server
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.lab.scenarios.place import Answering, Resting
-from suture.lab.scenarios.populate import World
 from suture.lab.scenarios.quiet import MOST_S, POLL_S, QUIET_S, is_own, put_off_s
 from suture.lab.scenarios.reading import Loaded
 from suture.lab.scenarios.recording import Recording, beside, read
 from suture.lab.scenarios.report import Controllers, GuardMode, Latency, PlaceName, Report
 from suture.lab.scenarios.run import Runner
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.world import World
+from suture.lab.scenarios.written import Written
 from suture.model.names import (
     DAEMON_SETS,
     DEPLOYMENTS,

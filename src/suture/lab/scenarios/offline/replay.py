@@ -17,7 +17,7 @@ from suture.lab.scenarios.offline.base import kinds_of
 from suture.lab.scenarios.offline.controllers.owners import api_of
 from suture.lab.scenarios.offline.store import BEGAN, Store
 from suture.lab.scenarios.recording import Recording, Saw, Wrote
-from suture.lab.scenarios.steps import Written
+from suture.lab.scenarios.written import Written
 from suture.model.clock import Now
 from suture.model.names import CRDS, Gvk
 from suture.wire.discovery import ApiResource
