@@ -135,6 +135,38 @@ def test_everything_dies_with_its_owner(lab_assets: Assets, tmp_path: Path, vict
     assert Plane(folder).status().phase == "stopped"
 
 
+STARTER = """
+import sys, threading, time
+from pathlib import Path
+from suture.lab.processes import start_bound
+def start():
+    with open(sys.argv[1], "wb") as log:
+        Path(sys.argv[2]).write_text(str(start_bound(["sleep", "600"], log).pid))
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_is_bound_outlives_the_thread_that_asked_and_not_the_process(tmp_path: Path) -> None:
+    """A guard's kubelet thread starts servers too; whoever is killed leaves none behind."""
+    noted = tmp_path / "pid"
+    command = [sys.executable, "-c", STARTER, str(tmp_path / "log"), str(noted)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as owner:
+        try:
+            assert owner.stdout is not None
+            assert owner.stdout.readline() == b"up\n"
+            pid = int(noted.read_text())
+            started = processes.start_time(pid)
+            assert processes.is_alive(pid, started)
+            owner.kill()
+            until("the bound process to be gone", lambda: not processes.is_alive(pid, started))
+        finally:
+            owner.kill()
+
+
 @pytest.mark.lab
 def test_a_lab_ends_by_itself(lab_assets: Assets, tmp_path: Path) -> None:
     """When its time is over, and says so."""

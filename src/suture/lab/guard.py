@@ -30,6 +30,7 @@ from suture.install.registration import registration
 from suture.install.settings import QUARANTINE, Installation, enrol
 from suture.lab.identities import ServiceAccount
 from suture.lab.plane import Plane
+from suture.lab.processes import start_bound
 from suture.lab.rest import StatusError
 from suture.model.actor import Profile
 
@@ -242,7 +243,7 @@ class Guard:
             *(part for path in self.policies for part in ("--policies", str(path))),
         ]  # fmt: skip
         with self._lock, (folder / "serve.log").open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+            self._process = start_bound(command, log)
             self._started = False
             self.starts += 1
 

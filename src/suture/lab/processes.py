@@ -10,19 +10,22 @@ import contextlib
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from suture.errors import UnavailableError
 from suture.lab.folder import ProcessState
 
 _PR_SET_PDEATHSIG = 1
 _STAT_STARTTIME = 21  # proc(5): field 22, counted here from 0
-# WHY: loaded here and not after a fork, where the loader's lock may be held by nobody any more.
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+# WHY: found here and not after a fork, where the loader's lock may be held by nobody any more.
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 # LIMIT: a process that was sent SIGKILL and is still there after this is in the kernel's hands.
 KILL_WAIT_S = 5.0
 
@@ -63,8 +66,20 @@ def end(pid: int | None, started: int | None, *, grace_s: float) -> None:
 
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent ends, however it ends (Linux)."""
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _PRCTL is not None:
+        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starts-processes")
+"""WHY a thread that never ends: the kernel takes the thread that started a process for its parent,
+and those of callers end before their process does."""
+
+
+def start_bound(command: Sequence[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a program that is killed when this process ends, however it ends (Linux)."""
+    return _STARTER.submit(
+        subprocess.Popen, command, stdout=log, stderr=log, preexec_fn=die_with_parent
+    ).result()
 
 
 @dataclass
