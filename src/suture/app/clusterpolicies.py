@@ -50,9 +50,7 @@ def combine(base: Iterable[Document], cluster: Iterable[Document]) -> InForce:
     base, kept = list(base), list(cluster)
     problems: dict[str, str] = {}
     while True:
-        replaced = {_identity(document) for document in kept}
-        rest = [document for document in base if _identity(document) not in replaced]
-        compiled = compile_all([*rest, *kept])
+        compiled = compile_all(merged(base, kept))
         named = {document.source for document in kept}
         wrong: dict[str, str] = {}
         for error in compiled.errors:
@@ -66,6 +64,17 @@ def combine(base: Iterable[Document], cluster: Iterable[Document]) -> InForce:
         if not wrong:
             return InForce(compiled.policies, problems)
         kept = [document for document in kept if document.source not in wrong]
+
+
+def merged(base: Iterable[Document], own: Iterable[Document]) -> list[Document]:
+    """Return policies with others over them: one takes the place of its namesake of the kind."""
+    own = list(own)
+    replaced = {_identity(document) for document in own}
+    return [*(one for one in base if _identity(one) not in replaced), *own]
+
+
+def _identity(document: Document) -> tuple[object, object]:
+    return document.at(("kind",)), document.at(("metadata", "name"))
 
 
 def documents_of(body: bytes, kind: str) -> tuple[Document, ...]:
@@ -159,7 +168,3 @@ def _document(item: dict[str, object], kind: str) -> Document:
     value = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}}
     # WHY only these: versions and managers change without the policy, which is not compiled anew.
     return Document(f"{kind}/{name}", {**value, "spec": item.get("spec", {})})
-
-
-def _identity(document: Document) -> tuple[object, object]:
-    return document.at(("kind",)), document.at(("metadata", "name"))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from suture.app.apply import apply_documents, await_kind
-from suture.app.clusterpolicies import InForce, combine, documents_of, kinds_of
+from suture.app.clusterpolicies import InForce, combine, documents_of, kinds_of, merged
 from suture.app.operators import Client, profiles_of, register
 from suture.errors import InputError, NotFoundError
 from suture.install.manifests import reads_of
@@ -60,10 +60,9 @@ def definitions_for(
 ) -> tuple[dict[str, Any], ...]:
     """Return the definitions that documents need: of their templates, and of those they bind."""
     kinds = {document.at(("kind",)) for document in documents} | set(kinds_of(documents))
-    own = {_identity(document) for document in documents}
     templates = [
         one
-        for one in (*(one for one in base if _identity(one) not in own), *documents)
+        for one in merged(base, documents)
         if one.at(("kind",)) == TEMPLATE_KIND and one.at(("spec", "constraintKind")) in kinds
     ]
     return policy_definitions(templates)
@@ -71,8 +70,7 @@ def definitions_for(
 
 def checked(documents: Sequence[Document], base: Sequence[Document]) -> None:
     """Compile documents in the place of those of the same name. Errors: PoliciesError, all told."""
-    own = {_identity(document) for document in documents}
-    compile_policies([*(one for one in base if _identity(one) not in own), *documents])
+    compile_policies(merged(base, documents))
 
 
 async def apply_policies(
@@ -83,11 +81,10 @@ async def apply_policies(
     Errors: PoliciesError for what makes no sense (then nothing was written), InputError where
     Suture is not installed, SutureError of the cluster.
     """
-    known = await on_cluster(client, base)
-    merged = {_identity(one): one for one in (*base, *known)}
-    checked(documents, list(merged.values()))
+    known = merged(base, await on_cluster(client, base))
+    checked(documents, known)
     profiles = await profiles_of(client)
-    definitions = definitions_for(documents, list(merged.values()))
+    definitions = definitions_for(documents, known)
     await apply_documents(client, definitions, report)
     for definition in definitions:
         await await_kind(client, constraints_path(definition["spec"]["names"]["plural"]), report)
@@ -112,7 +109,3 @@ async def _list(client: Reader, kind: str, path: str) -> tuple[Document, ...]:
         return ()
     except msgspec.MsgspecError as error:
         raise InputError(f"`{path}` cannot be read: {error}") from error
-
-
-def _identity(document: Document) -> tuple[object, object]:
-    return document.at(("kind",)), document.at(("metadata", "name"))
