@@ -34,6 +34,7 @@ from suture.model.objects import (
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.kinds import SHAPES
 from suture.wire.trim import TrimError, Trimmer
+from suture.wire.workloadshapes import TEMPLATE_BYTES
 
 WEB = Requirement("app", Operator.IN, ("web",))
 
@@ -162,6 +163,30 @@ def test_workloads() -> None:
     assert facts_of(names.REPLICATION_CONTROLLERS, old) == WorkloadFacts(
         1, Selector((WEB,)), template
     )
+
+
+@pytest.mark.parametrize("padding", [0, TEMPLATE_BYTES], ids=["remembered", "too long"])
+def test_a_template_reads_the_same_each_time(padding: int) -> None:
+    """Whoever stamps it: what its pods need is looked for where the workload is."""
+    document = copy.deepcopy(DEPLOYMENT)
+    template = document["spec"]["template"]
+    template["metadata"] = {"annotations": {"padding": "x" * padding}}
+    template["spec"] = {
+        "nodeSelector": {"disk": "ssd"},
+        "containers": [{"name": "c", "envFrom": [{"configMapRef": {"name": "conf"}}]}],
+    }
+    facts = set()
+    for namespace in ("one", "two", "one"):
+        document["metadata"]["namespace"] = namespace
+        gvk = Gvk("apps", "v1", "Deployment")
+        thing = Trimmer().trim(dumps(document), names.DEPLOYMENTS, gvk)
+        assert isinstance(thing.facts, WorkloadFacts)
+        facts.add((thing.facts.template_hash, thing.facts.placement))
+        maps = [need.target for need in thing.needs if need.target.resource == names.CONFIG_MAPS]
+        assert maps == [ObjectKey(names.CONFIG_MAPS, namespace, "conf")]
+    [(hashed, placement)] = facts
+    assert hashed > 0
+    assert placement.terms == (Selector.of({"disk": "ssd"}),)
 
 
 def test_the_template_hash_sees_through_spelling_only() -> None:

@@ -80,6 +80,7 @@ def check_depth(
     # The first cheap way out: too few brackets, in strings or not, to nest that deep.
     if opened <= max_depth:
         return
+    marks = _without_plain_strings(marks)
     # The second: too few of them hold another (the leaves of managed fields are `{}`). Brackets in
     # strings are counted here too, which can only make it look deeper; quotes, which are still
     # there, keep a bracket in a string from pairing with one outside.
@@ -103,14 +104,18 @@ def _marks(body: bytes) -> bytes:
     return body.translate(_ESCAPED_TABLE, _ESCAPED_DELETED)
 
 
-def _without_strings(marks: bytes, max_strings: int) -> bytes:
-    """Drop what is between quotes, and the quotes."""
+def _without_plain_strings(marks: bytes) -> bytes:
+    """Drop strings without brackets, and what is escaped in the others."""
     if _BACKSLASH in marks:
         # Escaped backslashes first: then what is before a quote escapes it.
         marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _STAND_INS)
     # INVARIANT: taking two neighbouring quotes away leaves every other mark inside or outside,
     # as it was, even where they are the end of one string and the beginning of the next.
-    marks = marks.replace(b'""', b"")
+    return marks.replace(b'""', b"")
+
+
+def _without_strings(marks: bytes, max_strings: int) -> bytes:
+    """Drop what is between the quotes that are left, and the quotes."""
     if marks.count(_QUOTE) > 2 * max_strings:
         raise JsonTooManyNodesError(max_strings)
     return b"".join(marks.split(_QUOTE)[::2])

@@ -7,13 +7,16 @@ Source: apps/v1, batch/v1, core/v1 ReplicationController.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 
 from suture.model.edges import Need
 from suture.model.names import ObjectKey
 from suture.model.objects import Facts, WorkloadFacts
+from suture.model.placement import ANYWHERE, Placement
 from suture.model.podneeds import PodNeeds, PodRefs
 from suture.model.selectors import Selector
 from suture.wire.placementshapes import placement
@@ -26,6 +29,13 @@ from suture.wire.shapes import (
     holds,
     selector_of,
 )
+
+TEMPLATES = 512
+"""LIMIT: pod templates whose reading is remembered, 3 KB each. The two objects of a review mostly
+have the same one, and operators write to the same few hundred workloads again and again."""
+
+TEMPLATE_BYTES = 8192
+"""LIMIT: longer templates are read each time, so that what is remembered stays below 10 MB."""
 
 
 class _ClaimTemplateSpec(msgspec.Struct, rename="camel", gc=False):
@@ -117,6 +127,30 @@ def _spaced(text: bytes) -> bool:
     return text[1:2].isspace() or text[colon + 1 : colon + 2].isspace()
 
 
+class _Stamp(NamedTuple):
+    """What a workload's own template says, wherever the workload is."""
+
+    hash: int
+    placement: Placement
+
+
+@lru_cache(TEMPLATES)
+def _stamp_of(text: bytes) -> _Stamp:
+    template = msgspec.Raw(text)
+    return _Stamp(template_hash(template), placement(template))
+
+
+def _stamp(template: msgspec.Raw) -> _Stamp:
+    """Read a template, or remember how it was read."""
+    if template is ABSENT:
+        return _NO_STAMP
+    text = bytes(template)
+    return _stamp_of(text) if len(text) <= TEMPLATE_BYTES else _stamp_of.__wrapped__(text)
+
+
+_NO_STAMP = _Stamp(0, ANYWHERE)
+
+
 class _Template(msgspec.Struct, gc=False):
     spec: PodRefs | None = None
 
@@ -127,10 +161,21 @@ _template_decoder = msgspec.json.Decoder(_Template | None)
 def _template_needs(
     template: msgspec.Raw, key: ObjectKey, service: str = "", classes: tuple[str, ...] = ()
 ) -> Sequence[Need]:
-    found = None if template is ABSENT else _template_decoder.decode(template)
+    if template is ABSENT:
+        return ()
+    text = bytes(template)
+    read = _needs_of if len(text) <= TEMPLATE_BYTES else _needs_of.__wrapped__
+    return read(text, key.namespace, service, classes)
+
+
+@lru_cache(TEMPLATES)
+def _needs_of(
+    text: bytes, namespace: str, service: str, classes: tuple[str, ...]
+) -> Sequence[Need]:
+    found = _template_decoder.decode(text)
     if found is None or found.spec is None:
         return ()
-    return PodNeeds.of_template(found.spec, key.namespace, service=service, classes=classes)
+    return PodNeeds.of_template(found.spec, namespace, service=service, classes=classes)
 
 
 def workload_needs(
@@ -166,16 +211,16 @@ def controller_needs(
 def replicated(doc: WorkloadDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a Deployment, ReplicaSet or StatefulSet adds to its metadata."""
     spec, status = doc.spec or _Workload(), doc.status or _WorkloadStatus()
-    kept = spec.persistent_volume_claim_retention_policy
+    kept, stamp = spec.persistent_volume_claim_retention_policy, _stamp(spec.template)
     return WorkloadFacts(
         # SOURCE: apps/v1 defaulting: one replica where the number is left out.
         1 if spec.replicas is None else spec.replicas,
         selector_of(spec.selector),
-        template_hash(spec.template),
+        stamp.hash,
         finished=False,
         status_replicas=status.replicas,
         service=spec.service_name or "",
-        placement=placement(spec.template),
+        placement=stamp.placement,
         sheds_claims=kept is not None and kept.when_scaled == "Delete",
     )
 
@@ -183,26 +228,28 @@ def replicated(doc: WorkloadDocument, _namespace: str, _labels: Mapping[str, str
 def daemon_set(doc: WorkloadDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a DaemonSet adds to its metadata."""
     spec, status = doc.spec or _Workload(), doc.status or _WorkloadStatus()
+    stamp = _stamp(spec.template)
     return WorkloadFacts(
         None,
         selector_of(spec.selector),
-        template_hash(spec.template),
+        stamp.hash,
         finished=False,
         status_replicas=status.current_number_scheduled,
-        placement=placement(spec.template),
+        placement=stamp.placement,
     )
 
 
 def job(doc: WorkloadDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a Job adds to its metadata."""
     spec, status = doc.spec or _Workload(), doc.status or _WorkloadStatus()
+    stamp = _stamp(spec.template)
     return WorkloadFacts(
         0 if spec.suspend else spec.parallelism,
         selector_of(spec.selector),
-        template_hash(spec.template),
+        stamp.hash,
         finished=holds(status.conditions, "Complete", "Failed"),
         status_replicas=status.active,
-        placement=placement(spec.template),
+        placement=stamp.placement,
     )
 
 
@@ -219,11 +266,12 @@ def replication_controller(
 ) -> Facts | None:
     """Return what a ReplicationController adds to its metadata."""
     spec, status = doc.spec or _Controller(), doc.status or _WorkloadStatus()
+    stamp = _stamp(spec.template)
     return WorkloadFacts(
         1 if spec.replicas is None else spec.replicas,
         Selector.of(spec.selector) if spec.selector else None,
-        template_hash(spec.template),
+        stamp.hash,
         finished=False,
         status_replicas=status.replicas,
-        placement=placement(spec.template),
+        placement=stamp.placement,
     )
