@@ -221,12 +221,12 @@ async def _fresh_enough(request: Request, rim: Rim) -> None:
 
 
 async def confirmed(judgement: Judgement, world: World, rim: Rim) -> Judgement:
-    """Read live what decides a refusal, and judge again.
+    """Read live what decides a refusal, and judge again where anything was not as the model had it.
 
     A read that fails lets the refusal stand if every type that it rests on is fresh; else it is
     doubt.
     """
-    case = judgement.case
+    case, known = judgement.case, world.graph.changes
     try:
         async with asyncio.timeout(CONFIRM_S):
             await rim.model.refresh(judgement.evidence)
@@ -234,6 +234,8 @@ async def confirmed(judgement: Judgement, world: World, rim: Rim) -> Judgement:
         resources = {key.resource for key in judgement.evidence} | set(_rests_on(case.request))
         if rim.model.stale(resources):
             raise Doubt("doubt_unconfirmed", "a refusal could not be confirmed") from error
+        return judgement
+    if world.graph.changes == known:
         return judgement
     return judge(case.request, case.actor, world, rim.clock(), case.point)
 
