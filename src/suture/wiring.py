@@ -55,7 +55,6 @@ from suture.model.graph import Graph
 from suture.model.names import SECRETS
 from suture.policy.compile import PolicySet, compile_policies
 from suture.policy.rules import ClusterFacts
-from suture.wire.limits import check_depth
 from suture.wire.trim import Trimmer
 
 log = structlog.get_logger(__name__)
@@ -329,7 +328,6 @@ class Replica:
         )
 
     async def _handle(self, path: str, body: bytes, peer: Peer) -> bytes:  # noqa: ARG002 TLS checked it
-        check_depth(body)
         if path == AUTHORIZE:
             return await authorize(body, self._world, self._rim)
         return await admit(body, ADMIT[path], self._world, self._rim)

@@ -20,7 +20,6 @@ from suture.adapters.webhook import MutualTls, Peer, WebhookServer, WebhookSetti
 from suture.app.admit import Lane, admit
 from suture.bench.child import say, told
 from suture.bench.scene import Scene, freeze
-from suture.wire.limits import check_depth
 
 PATHS = {f"/admit/{lane}": lane for lane in (Lane.DESTRUCTIVE, Lane.OTHER)}
 
@@ -42,7 +41,6 @@ async def serve(scene: Scene, folder: Path) -> None:
     """Serve until standard input ends."""
 
     async def handle(path: str, body: bytes, peer: Peer) -> bytes:  # noqa: ARG001 TLS checked it
-        check_depth(body)
         return await admit(body, PATHS[path], scene.world, scene.rim)
 
     settings = WebhookSettings(
