@@ -86,8 +86,7 @@ def test_the_log_of_the_sweep_gives_the_refusals_of_the_guard(
     The order in which a controller deletes is its own affair, so the first few differ by name.
     Comes before other runs without a guard: after one of those the log would make the Services too.
     """
-    live = lab.report(Way(OPERATOR, "enforce"))
-    lab.report(Way(OPERATOR, "off"))
+    live, harmed = lab.report(Way(OPERATOR, "enforce")), lab.report(Way(OPERATOR, "off"))
     log = tmp_path / "audit.jsonl"
     log.write_bytes(lab.log_of(Way(OPERATOR, "off")))
 
@@ -98,9 +97,10 @@ def test_the_log_of_the_sweep_gives_the_refusals_of_the_guard(
     # before a budget is asked, rests on the order; all but what the budget allows is refused.
     assert abs(sum(one.count for one in groups) - live.refused) <= 10
     assert {one.constraint for one in groups} <= set(live.stopped_by)
-    # WHY not all: what the run before had lost is made anew first, and so is in the log.
-    assert found.rewound.whole > 0.9 * live.harm.population
-    assert found.verdicts_on_rewound > 0.9 * live.harm.population
+    # WHY less: what the run before had lost is made anew first, and so is in the log.
+    stood = harmed.harm.population - live.harm.lost
+    assert found.rewound.whole >= stood
+    assert found.verdicts_on_rewound >= stood
 
 
 async def replayed(plane: Plane, log: Path) -> Findings:
