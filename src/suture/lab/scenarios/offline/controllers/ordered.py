@@ -24,6 +24,7 @@ from suture.lab.scenarios.offline.store import Thing
 from suture.model.names import CLAIMS, PODS, Propagation
 
 REVISION = "controller-revision-hash"
+JOB_CONTROLLER = "kubernetes.io/job-controller"
 
 
 def stateful_set(shop: Shop, thing: Thing) -> bool:
@@ -165,7 +166,12 @@ def daemon_set(shop: Shop, thing: Thing) -> bool:
 
 
 def job(shop: Shop, thing: Thing) -> bool:
-    """Take a Job one step further: pods until enough have succeeded, or too many failed."""
+    """Take a Job one step further: pods until enough have succeeded, or too many failed.
+
+    One that names another manager is left alone. Source: batch/v1 JobSpec, `managedBy`.
+    """
+    if thing.spec.get("managedBy", JOB_CONTROLLER) != JOB_CONTROLLER:
+        return True
     pods = shop.controlled(thing, PODS)
     working = active(pods)
     succeeded = sum(pod.status.get("phase") == "Succeeded" for pod in pods)
