@@ -260,6 +260,22 @@ TAKEN = selected(
             "keys_wiped",
             update("secrets", dropped(holder=victim("s", resource="secrets"), readers=2)),
         ),
+        (
+            "keys_wiped",
+            update("configmaps", dropped(holder=victim("c", resource="configmaps"), readers=2,
+                                         critical=False)),
+        ),
+        ("rights_wiped", update("clusterroles.rbac.authorization.k8s.io", rights(wiped=True))),
+        (
+            "still_referenced",
+            delete("ingressclasses.networking.k8s.io",
+                   broken(target=Victim("networking.k8s.io", "ingressclasses", "", "nginx"))),
+        ),
+        (
+            "still_referenced",
+            delete("gateways.gateway.networking.k8s.io",
+                   broken(target=Victim("gateway.networking.k8s.io", "gateways", "e", "edge"))),
+        ),
         ("objects_remain", update("namespaces", lifted(remaining=7, data=False))),
         ("finalizer_of_another", update("volumes.example.org", lifted())),
         ("webhook_reaches_too_far", update("w", widened("webhook", "pods", "kube-system"))),
@@ -367,7 +383,21 @@ def test_refuses(pack: PolicySet, code: str, weighed: Case) -> None:
             update("secrets", dropped(holder=victim("s", resource="secrets"), critical=False)),
             id="read-by-nobody",
         ),
+        pytest.param(
+            update("configmaps", dropped(holder=victim("c", resource="configmaps"), readers=2,
+                                         critical=False, dropped=2)),
+            id="half-of-the-keys",
+        ),
         pytest.param(update("roles.rbac.authorization.k8s.io", rights()), id="a-role-narrowed"),
+        pytest.param(
+            update("roles.rbac.authorization.k8s.io", rights(wiped=True, explained=True)),
+            id="a-role-emptied-with-its-cause",
+        ),
+        pytest.param(
+            delete("ingressclasses.networking.k8s.io",
+                   broken(current=0, target=Victim("networking.k8s.io", "ingressclasses", "", "o"))),
+            id="a-class-that-nobody-names",
+        ),
         pytest.param(delete("secrets", broken(explained=True)), id="goes-with-its-cause"),
         pytest.param(update("applications.example.org", lifted(data=False, terminating=False)),
                      id="finalizer-off-before-a-delete-without-cascade"),
@@ -488,15 +518,26 @@ def test_things_outside_are_budgeted_by_kind(pack: PolicySet) -> None:
     assert asked(pack, delete("services", outside(why="load-balancer"))) == {}
 
 
+def test_what_the_operator_made_within_the_day_costs_nothing(pack: PolicySet) -> None:
+    """Nor does it make room: what others made, or it itself long ago, costs as ever."""
+    assert asked(pack, delete("services", removed("services", 5, made_lately=5))) == {}
+    assert asked(pack, delete("services", removed("services", 5, made_lately=2)))["removals"] == 3
+
+
 @pytest.mark.parametrize(
-    ("unavailable", "amount"), [(1, {}), (2, {"restarts": 1}), (3, {"restarts": 1})]
-)
+    ("size", "unavailable", "amount"),
+    [
+        (4, 1, {}), (4, 2, {"restarts": 1}), (4, 3, {"restarts": 1}),
+        (3, 1, {}), (3, 2, {"restarts": 1}), (2, 1, {"restarts": 1}),
+    ],
+)  # fmt: skip
 def test_rollouts_are_budgeted_by_workload(
-    pack: PolicySet, unavailable: int, amount: dict[str, int]
+    pack: PolicySet, size: int, unavailable: int, amount: dict[str, int]
 ) -> None:
-    """One that keeps most of its pods costs nothing, whatever its size."""
+    """One that keeps most of its pods costs nothing, whatever its size, nor one by one of three."""
     effect = PodsRestarted(
-        workload=victim("w", resource="deployments"), count=4, before=4, unavailable=unavailable,
+        workload=victim("w", resource="deployments"), count=size, before=size,
+        unavailable=unavailable,
         strategy="RollingUpdate", healthy=True,
     )  # fmt: skip
     assert asked(pack, update("deployments.apps", effect)) == amount

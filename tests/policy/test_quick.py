@@ -272,6 +272,8 @@ def _askings() -> list[tuple[str, Asking]]:
 @given(st.lists(_effect, max_size=4), _REQUESTS)
 def test_the_pack_says_in_python_what_it_says_in_cel(effects: list[Effect], asked: Request) -> None:
     """Every rule of it, of any case; and all of it can be asked so."""
+    # WHY: the library ends a text there, and no name that the API server takes holds one.
+    assume("\\x00" not in repr(effects))
     weighed = case(*effects, asked=asked)
     grouped = effects_by_name(weighed.impact)
     for name, asking in _askings():

@@ -32,6 +32,7 @@ from suture.model.names import (
     PODS,
     REPLICA_SETS,
     SERVICES,
+    SNAPSHOT_CONTENTS,
     ObjectKey,
     Resource,
 )
@@ -196,6 +197,11 @@ class Causes:
             return lambda row: replacements(view, row, self.removed)
         if resource == REPLICA_SETS:
             return lambda row: rolled_out(view, row)
+        if resource == SNAPSHOT_CONTENTS:
+            return lambda row: any(
+                present and view.terminating(one)
+                for one, present in view.targets(row, Edge.BOUND_SNAPSHOT)
+            )
         return (lambda row: beyond_size(view, row)) if resource == CLAIMS else None
 
     def _present_and_ends(self, manager: int) -> bool:

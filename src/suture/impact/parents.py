@@ -154,7 +154,7 @@ def asked_for(view: GraphView, row: int) -> int:
             continue
         wants = wanted_count(view, parent)
         if wants is not None:
-            asked.append(wants)
+            asked.append(wants - _beside(view, parent, row))
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
@@ -183,10 +183,22 @@ def resize_explained(view: GraphView, row: int, after: int) -> bool:
         not view.terminating(parent)
         # WHY not nothing: a part of none says too little of another that would be stopped.
         and (
-            wanted_count(view, parent) == after
+            (wants := wanted_count(view, parent)) == after
+            or (wants is not None and wants <= after + _beside(view, parent, row))
             or (after > 0 and after in _left_for(view, parent, row))
         )
         for parent in _parents(view, row)
+    )
+
+
+def _beside(view: GraphView, parent: int, row: int) -> int:
+    """Return how many pods the other workloads of a type that a parent controls have Ready."""
+    resource = view.resource(row)
+    return sum(
+        view.running_alike(kind)[1]
+        for child in view.children_of(parent)
+        if child != row and view.resource(child) == resource and not view.terminating(child)
+        for kind in view.classes_owned(child)
     )
 
 

@@ -266,6 +266,7 @@ def _lost(
                 rights=len(lost),
                 system=subject.system,
                 running=running,
+                wiped=new is not None and not (new.subjects and new.rights),
                 explained=row is not None and scene.causes.explains(row),
             )
 

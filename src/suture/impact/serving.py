@@ -242,8 +242,23 @@ def declared_size(view: GraphView, row: int) -> int:
             makers.add(maker)
             facts = view.facts(maker)
             wants = facts.replicas if isinstance(facts, WorkloadFacts) else None
-            size += 1 if wants is None else wants
+            size += 1 if wants is None else _of_role(view, row, maker, wants)
     return size
+
+
+def _of_role(view: GraphView, service: int, maker: int, wants: int) -> int:
+    """Return how many of the pods that a maker wants a Service is there for.
+
+    All, but for one that selects a role: of the members of a database it reaches the first alone,
+    and nobody ever declared two of those.
+    """
+    borne = sum(
+        len(view.pods_alike(kind))
+        for kind in view.classes_selected(service)
+        if (one := view.one_alike(kind)) >= 0 and view.controller(one) == maker
+    )
+    made = sum(len(view.pods_alike(kind)) for kind in view.classes_owned(maker))
+    return min(wants, borne) if borne < made else wants
 
 
 def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:

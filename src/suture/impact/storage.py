@@ -125,13 +125,20 @@ def _content_of(view: GraphView, snapshot: int) -> int | None:
     return next(iter((*contents, *bound)), None)
 
 
+def _snapshots_of(view: GraphView, content: int) -> list[int]:
+    """Return the snapshots whose content this is; only they name what it was taken of."""
+    bound = [one for one, present in view.targets(content, Edge.BOUND_SNAPSHOT) if present]
+    return [*bound, *view.sources(content, Edge.SNAPSHOT_CONTENT)]
+
+
 def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     view = scene.view
     facts = view.facts(content) if content is not None else None
     policy = facts.deletion if isinstance(facts, SnapshotContentFacts) else NONE
     sources = [
         one
-        for one, present in view.targets(row, Edge.SNAPSHOT_SOURCE)
+        for head in (_snapshots_of(view, row) if content == row else [row])
+        for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
         if present and one not in scene.removed and not view.terminating(one)
     ]
     others = {

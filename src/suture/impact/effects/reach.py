@@ -53,7 +53,8 @@ class PrivilegeLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A subject that is at work would no longer be allowed what it was.
 
     `system`: the subject is part of the control plane (`system:` names, kube-system accounts).
-    `running`: pods that run as it.
+    `running`: pods that run as it. `wiped`: the binding stays and binds nobody, or the role stays
+    and allows nothing.
     """
 
     subject: str
@@ -61,6 +62,7 @@ class PrivilegeLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     rights: int
     system: bool
     running: int
+    wiped: bool = False
     explained: bool = False
     confidence: Confidence = Confidence.EXACT
     reversible: bool = True
