@@ -196,7 +196,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     parents: tuple[ParentOf, ...] = ()
     selected: tuple[Selected, ...] = ()
     wanted: FieldPath | None = None
-    outside: FieldPath | None = None
+    outside: tuple[FieldPath, ...] = ()
     pools: tuple[FieldPath, ...] = ()
 
     @property
@@ -219,8 +219,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
                 found.add(each.namespaces)
         if self.wanted is not None:
             found.add(self.wanted)
-        if self.outside is not None:
-            found.add(self.outside)
+        found.update(self.outside)
         return tuple(sorted(found))
 
 
@@ -271,7 +270,7 @@ class _Table:
         self._parents: dict[Resource, list[ParentOf]] = {}
         self._selected: dict[Resource, dict[FieldPath, Selected]] = {}
         self._wanted: dict[Resource, FieldPath] = {}
-        self._outside: dict[Resource, FieldPath] = {}
+        self._outside: dict[Resource, tuple[FieldPath, ...]] = {}
         self._pools: dict[Resource, tuple[FieldPath, ...]] = {}
         self._declared: set[tuple[Resource, FieldPath]] = set()
         self.waiting: list[Waiting] = []
@@ -306,7 +305,9 @@ class _Table:
                 for kind, child in children:
                     self._parents.setdefault(kind, []).append(self._parent(source, child))
             case Outside() as says:
-                self._outside.setdefault(source, says.field)
+                if self._heeds(rule, source, says.field):
+                    known = self._outside.get(source, ())
+                    self._outside[source] = tuple(dict.fromkeys((*known, says.field)))
             case _:
                 assert_never(rule.says)
 
@@ -348,7 +349,7 @@ class _Table:
                     tuple(_once(self._parents.get(source, ()))),
                     tuple(self._selected.get(source, {}).values()),
                     self._wanted.get(source),
-                    self._outside.get(source),
+                    self._outside.get(source, ()),
                     self._pools.get(source, ()),
                 )
                 for source in sorted(sources)

@@ -148,14 +148,15 @@ class Declared:
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
         rules = self.rules
-        if rules.wanted is None and rules.outside is None and not (rules.selected or rules.pools):
+        if rules.wanted is None and not (rules.outside or rules.selected or rules.pools):
             return CustomFacts()
         read = self._read(document, labels)
         selections: dict[Selection, None] = {}
         for rule in self.rules.selected:
             for one in self._selections(rule, read, namespace):
                 selections[one] = None
-        outside = "" if rules.outside is None else first_text(read, rules.outside.steps)[:NAME]
+        said = (first_text(read, field.steps) for field in rules.outside)
+        outside = next(filter(None, said), "")[:NAME]
         wanted = _wanted(rules.wanted, read)
         pools = _pools(self._parts, read) if rules.pools and wanted is None else ()
         return CustomFacts(wanted, tuple(selections), outside, pools)

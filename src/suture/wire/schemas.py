@@ -172,15 +172,21 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
 
 
 def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the one rule of what stands for a thing outside, where a field says so."""
+    """Yield the one rule of what stands for a thing outside, where a field says so.
+
+    Where a definition takes any fields each of them may be there, and has a rule.
+    """
     for steps in OUTSIDE:
         schema: Schema | None = root
         for step in steps:
-            schema = (schema.properties or {}).get(step) if schema is not None else None
-        if schema is not None and schema.type == "string":
+            if schema is None or (schema.anything and not schema.properties):
+                break
+            schema = (schema.properties or {}).get(step)
+        if schema is not None and (schema.type == "string" or schema.anything):
             field = FieldPath(steps)
             yield _rule(resource, field, Outside(field))
-            return
+            if not schema.anything:
+                return
 
 
 def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:

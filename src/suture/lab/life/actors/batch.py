@@ -11,6 +11,9 @@ SPACE = "batch"
 NIGHTLY = "report"
 CANCEL_EACH = 6
 """One of so many Jobs is cancelled while it runs."""
+PAUSE_EACH = 60
+"""After one of so many the CronJob is paused or goes on: twice in ten minutes. Whoever does so
+thirteen times in ten minutes is a loop."""
 
 
 class Batch(Actor):
@@ -53,7 +56,7 @@ class Batch(Actor):
             await self.hand.pause(4.0)
             # WHY: what the command line and most clients send; the pods go after their Job.
             await self.hand.delete("Job", SPACE, name, propagation=Propagation.BACKGROUND)
-        if dice.randrange(10) == 0:
+        if dice.randrange(PAUSE_EACH) == 0:
             await self._pause_cron()
         if dice.randrange(10) == 0:
             await self._tidy()
