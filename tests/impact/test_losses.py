@@ -29,6 +29,7 @@ from suture.impact.effects import (
     DisruptionExceeded,
     Effect,
     ExternalDeleted,
+    ObjectsRemoved,
     PodsLost,
     QuorumLost,
     ReferenceBroken,
@@ -36,13 +37,16 @@ from suture.impact.effects import (
 )
 from suture.impact.estimate import estimate
 from suture.impact.project import project
+from suture.impact.serving import declared_size
 from suture.model.actor import UserInfo
+from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import (
     Amount,
     AutoscalerFacts,
     DisruptionBudgetFacts,
     KeysFacts,
+    SnapshotContentFacts,
     SnapshotFacts,
     VolumeFacts,
 )
@@ -59,6 +63,7 @@ from suture.model.names import (
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
+    SNAPSHOT_CONTENTS,
     SNAPSHOTS,
     STATEFUL_SETS,
     VOLUMES,
@@ -367,6 +372,60 @@ def test_the_last_copy_of_a_claim() -> None:
     assert (alone.last_copy, alone.reclaim, alone.reversible) == (True, "Delete", False)
     assert (copied.last_copy, copied.copies) == (False, 1)
     assert [one.last_copy for one in whole] == [True, True]
+
+
+@pytest.mark.parametrize("going", [False, True], ids=["its snapshot stays", "its snapshot goes"])
+def test_the_contents_of_a_snapshot_are_no_last_copy_while_its_claim_lives(going: bool) -> None:
+    """Which claim that is only the snapshot says; where that is going, it is the cause."""
+    claim, volume = claimed()
+    snapshot = needing(
+        thing(SNAPSHOTS, "nightly", "shop", facts=SnapshotFacts(ready=True), deleted=float(going)),
+        Need(Edge.SNAPSHOT_SOURCE, claim.key),
+    )
+    content = needing(
+        thing(SNAPSHOT_CONTENTS, "c-1", facts=SnapshotContentFacts("Delete")),
+        Need(Edge.BOUND_SNAPSHOT, snapshot.key),
+    )
+
+    (found,) = effects(delete(content), view_of(claim, volume, snapshot, content), DataLost)
+    (orphan,) = effects(delete(content), view_of(content), DataLost)
+
+    assert (found.last_copy, found.explained) == (False, going)
+    assert (orphan.last_copy, orphan.explained) == (True, False)
+
+
+def test_a_service_for_a_role_declares_one() -> None:
+    """Of three members it reaches the one that bears the label; nobody declared two of those."""
+    members = workload("db", "shop", replicas=3)
+    primary = msgspec.structs.replace(members[2], labels={"app": "db", "role": "primary"})
+    reached = Selector.of({"role": "primary"})
+    role = thing(SERVICES, "db-rw", "shop", facts=ServiceFacts(reached))
+    view = view_of([*members[:2], primary, *members[3:]], role, service("db", "shop"))
+
+    (emptied,) = effects(delete(primary), view, ServiceEmptied)
+
+    assert (emptied.service.name, emptied.before, emptied.declared) == ("db-rw", 1, 1)
+    whole = view_of(members, service("db", "shop"))
+    assert declared_size(whole, row_of(whole, service("db", "shop"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("by", "hours", "lately"),
+    [("me", 1, 1), ("me", 25, 0), ("somebody", 1, 0)],
+    ids=["this morning", "the day before", "another's"],
+)
+def test_what_the_actor_made_within_the_day_is_told(by: str, hours: int, lately: int) -> None:
+    """It counts as any other, and policies may let it go."""
+    one, history = service("web", "shop"), History()
+    me = operator().user.username
+    history.note_created(one.uid, me if by == "me" else by, by, one.key, START)
+    view = GraphView(graph_of(one), history)
+    now = Now(START.mono_ns + hours * 3600 * 10**9, START.utc_s + hours * 3600)
+
+    impact = estimate(delete(one), project(delete(one), view), view, operator(), now=now)
+
+    (found,) = [one for one in impact.effects if isinstance(one, ObjectsRemoved)]
+    assert (found.counted, found.made_lately) == (1, lately)
 
 
 def test_a_claim_whose_volume_is_kept_can_come_back() -> None:

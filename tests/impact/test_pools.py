@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from support.cluster import owner, thing, view_of
+from support.cluster import owner, service, thing, view_of
 from suture.impact.parents import asked_for, resize_explained
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, STATEFUL_SETS, Resource
-from suture.model.objects import CustomFacts, WorkloadFacts
+from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS, Resource
+from suture.model.objects import CustomFacts, PodFacts, WorkloadFacts
+from suture.model.selectors import Selector
 
 SEARCHES = Resource("search.example.com", "searches")
 FIRST = "hot"
@@ -49,6 +50,43 @@ def test_a_sum_is_believed_of_what_it_fits(
 ) -> None:
     """Workloads of another kind are not counted in."""
     assert asked_for(*world(pools, *sizes)) == asked
+
+
+def delivered(*, proxy: bool) -> tuple[GraphView, int]:
+    """Return a rollout of two with its old set and another, Ready, and the row of the old one.
+
+    `proxy`: the other set is behind a Service of its own.
+    """
+    rollout = thing(SEARCHES, "web", "prod", facts=CustomFacts(wanted=2))
+    names = ("old", "proxy" if proxy else "new")
+    sets = [
+        thing(
+            REPLICA_SETS, name, "prod", owners=[owner(rollout)],
+            facts=WorkloadFacts(replicas=2, selector=Selector.of({"set": name})),
+        )
+        for name in names
+    ]  # fmt: skip
+    pods = [
+        thing(
+            PODS, f"{one.key.name}-{number}", "prod", owners=[owner(one)],
+            labels={"set": one.key.name, "app": "proxy" if one.key.name == "proxy" else "web"},
+            facts=PodFacts(ready=True),
+        )
+        for one in sets
+        for number in range(2)
+    ]  # fmt: skip
+    view = view_of(rollout, sets, pods, service("web"), service("proxy"))
+    row = view.find(sets[0].key)
+    assert row is not None
+    return view, row
+
+
+def test_sets_behind_the_same_services_have_in_sum_what_their_parent_asks_for() -> None:
+    """Progressive delivery: the old set may go to nothing; a database with a proxy may not."""
+    assert asked_for(*delivered(proxy=False)) <= 0
+    assert resize_explained(*delivered(proxy=False), 0)
+    assert asked_for(*delivered(proxy=True)) == 2
+    assert not resize_explained(*delivered(proxy=True), 0)
 
 
 def test_a_parent_that_is_going_asks_for_nothing() -> None:

@@ -209,6 +209,25 @@ def test_the_control_plane_is_always_at_work(subject: dict[str, str], system: bo
     assert [one.system for one in found] == ([] if system is None else [system])
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "wiped"),
+    [
+        (binding("b", "reader", account()), binding("b", "reader"), True),
+        (binding("b", "reader", account()), binding("b", "reader", account("other")), False),
+        (role("reader", rule(["get"], ["pods"])), role("reader"), True),
+        (role("reader", rule(["get"], ["pods"])), role("reader", rule(["get"], ["nodes"])), False),
+    ],
+    ids=["no subjects", "another subject", "no rules", "other rules"],
+)
+def test_what_is_left_without_anything_is_wiped(
+    before: ClusterObject, after: ClusterObject, wiped: bool
+) -> None:
+    """Whoever writes rights of another kind in their place meant something by it."""
+    rest = [one for one in (READER, binding("b", "reader", account())) if one.key != before.key]
+    (found,) = lost(update(before, after), graph_of(before, rest, pods()))
+    assert found.wiped == wiped
+
+
 def test_an_account_that_pods_run_as() -> None:
     """Goes, and the pods stay; with its namespace the pods go too, and nobody is told."""
     one = thing(SERVICE_ACCOUNTS, "web", "shop")

@@ -192,14 +192,27 @@ def resize_explained(view: GraphView, row: int, after: int) -> bool:
 
 
 def _beside(view: GraphView, parent: int, row: int) -> int:
-    """Return how many pods the other workloads of a type that a parent controls have Ready."""
-    resource = view.resource(row)
+    """Return how many Ready pods of a parent stand beside those of one of its workloads.
+
+    Of another workload of the type, behind the same Services: so progressive delivery keeps two
+    ReplicaSets, and what it asks for is what both have. The proxy of a database is no member.
+    """
+    resource, served = view.resource(row), _served(view, row)
+    if not served:
+        return 0
     return sum(
         view.running_alike(kind)[1]
         for child in view.children_of(parent)
         if child != row and view.resource(child) == resource and not view.terminating(child)
+        if not served.isdisjoint(_served(view, child))
         for kind in view.classes_owned(child)
     )
+
+
+def _served(view: GraphView, workload: int) -> set[int]:
+    """Return the Services that reach pods of a workload."""
+    pods = map(view.one_alike, view.classes_owned(workload))
+    return {service for pod in pods if pod >= 0 for service in view.services_of(pod)}
 
 
 def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
