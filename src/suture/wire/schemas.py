@@ -74,6 +74,8 @@ OBJECTS: Mapping[str, Resource] = {
 OUTSIDE = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"), ("spec", "providerID"))
 """Fields that tell of a thing outside the cluster, what becomes of it before which one it is. Only
 there: deeper ones speak of a part."""
+POLICIES = OUTSIDE[:2]
+"""Those that say what becomes of it. An id alone is one only where a definition has such a field."""
 
 PODLIKE = frozenset({"", "label", "pod", "workload", "endpoint"})
 STEMS: Mapping[str, TypeName] = {
@@ -174,7 +176,7 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
 def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     """Yield the one rule of what stands for a thing outside, where a field says so.
 
-    Where a definition takes any fields each of them may be there, and has a rule.
+    Where a definition takes any fields each of `POLICIES` may be there, and has a rule.
     """
     for steps in OUTSIDE:
         schema: Schema | None = root
@@ -182,7 +184,9 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             if schema is None or (schema.anything and not schema.properties):
                 break
             schema = (schema.properties or {}).get(step)
-        if schema is not None and (schema.type == "string" or schema.anything):
+        if schema is None:
+            continue
+        if schema.type == "string" or (schema.anything and steps in POLICIES):
             field = FieldPath(steps)
             yield _rule(resource, field, Outside(field))
             if not schema.anything:
