@@ -75,7 +75,7 @@ OUTSIDE = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"), ("spec", "prov
 """Fields that tell of a thing outside the cluster, what becomes of it before which one it is. Only
 there: deeper ones speak of a part."""
 POLICIES = OUTSIDE[:2]
-"""Those that say what becomes of it. An id alone is one only where a definition has such a field."""
+"""Those that say what becomes of it. An id is believed only where a definition describes it."""
 
 PODLIKE = frozenset({"", "label", "pod", "workload", "endpoint"})
 STEMS: Mapping[str, TypeName] = {
