@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from support.cluster import BALANCERS, owner, service, thing, workload
 from support.desk import Desk
 from support.reviews import OPERATOR, access, review
 from suture.adapters.files import load_policies
+from suture.app import admit as admit_module
 from suture.app.admit import Lane, admit
 from suture.app.authorize import authorize
 from suture.errors import ReviewError
 from suture.journal.query import Wanted
+from suture.judge import Judgement, judge
 from suture.model.actor import Operators, Profile, Stage, WhenDead
 from suture.model.names import SERVICES, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject
@@ -67,6 +71,29 @@ async def test_a_refusal_is_confirmed_by_a_live_read(pack: PolicySet) -> None:
 
     assert answer["allowed"]
     assert set(desk.model.read) == {child.key, parent.key}
+
+
+@pytest.mark.parametrize(("changed", "judged"), [(False, 1), (True, 2)])
+async def test_a_refusal_is_judged_again_where_a_live_read_found_news(
+    pack: PolicySet, monkeypatch: pytest.MonkeyPatch, *, changed: bool, judged: int
+) -> None:
+    """The same model gives the same refusal; what was read to be otherwise is weighed anew."""
+    parent = thing(BALANCERS, "front", "prod")
+    child = service("checkout", owners=[owner(parent)])
+    desk = Desk(pack, parent, child, workload("checkout"), profile=enforced())
+    if changed:
+        desk.model.live[child.key] = replace(child, resource_version="2")
+    points: list[object] = []
+
+    def counting(*given: Any, **more: Any) -> Judgement:
+        points.append(given)
+        return judge(*given, **more)
+
+    monkeypatch.setattr(admit_module, "judge", counting)
+
+    assert not (await desk.ask(review(child)))["allowed"]
+    assert set(desk.model.read) == {child.key, parent.key}
+    assert len(points) == judged
 
 
 async def test_an_unconfirmed_refusal_stands_on_a_fresh_model(pack: PolicySet) -> None:

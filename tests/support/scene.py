@@ -5,6 +5,7 @@ One registration serves all of them, since registering takes longer than most fa
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import itertools
 from collections.abc import Callable, Iterator
@@ -14,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from support.recorder import Decide, Recorder, Seen, until
+from suture.adapters.kube import KubeClient
 from suture.lab.identities import ServiceAccount
 from suture.lab.plane import Plane
 from suture.lab.rest import Object, Rest, StatusError
+from suture.lab.rights import give_all_rights, service_account
 
 PREFIX = "conf-"
 NODE_USER = "system:node:kwok"
 COLLECTOR = "system:serviceaccount:kube-system:generic-garbage-collector"
 NAMESPACE_CONTROLLER = "system:serviceaccount:kube-system:namespace-controller"
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 _numbers = itertools.count(1)
 
@@ -93,25 +95,13 @@ class Scene:
 
 def grant(plane: Plane, binding: str, *accounts: ServiceAccount) -> None:
     """Make service accounts cluster-admin, and wait until they are."""
-    plane.admin.create(
-        f"{RBAC}/clusterrolebindings",
-        {
-            "metadata": {"name": binding},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": [
-                {"kind": "ServiceAccount", "namespace": one.namespace, "name": one.name}
-                for one in accounts
-            ],
-        },
-    )
-    until(
-        f"{binding} to be cluster-admins",
-        lambda: all(can(plane, one.user, "delete", "nodes") for one in accounts),
-    )
+
+    async def give() -> None:
+        subjects = [service_account(one.namespace, one.name) for one in accounts]
+        async with KubeClient.from_kubeconfig(plane.kubeconfig()) as client:
+            await give_all_rights(client, binding, subjects)
+
+    asyncio.run(give())
 
 
 def operators(plane: Plane, namespace: str, *accounts: ServiceAccount) -> None:
@@ -121,15 +111,6 @@ def operators(plane: Plane, namespace: str, *accounts: ServiceAccount) -> None:
         path = f"/api/v1/namespaces/{one.namespace}/serviceaccounts"
         plane.admin.create(path, {"metadata": {"name": one.name}})
     grant(plane, namespace, *accounts)
-
-
-def can(plane: Plane, user: str, verb: str, resource: str) -> bool:
-    """Whether the API server would let a user do something, as `kubectl auth can-i` asks it."""
-    answer = plane.admin.create(
-        "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-        {"spec": {"user": user, "resourceAttributes": {"verb": verb, "resource": resource}}},
-    )
-    return bool(answer["status"]["allowed"])
 
 
 def condition(thing: Object, kind: str) -> str:
