@@ -4,8 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.stamp
 
-.PHONY: setup check test test-fast compiled soak exam life demo bench lock clean
+.PHONY: setup check test test-fast soak exam differential life demo bench lock clean
+# The same sources as machine code, beside them, where they have changed; two minutes. With PLAIN=1
+# in the environment, or without a C compiler, Suture stays plain Python.
 setup: $(STAMP)
+	$(BIN)/python tools/native.py build
 
 $(STAMP): requirements/dev.txt requirements/build.txt requirements/uv.txt pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
@@ -14,31 +17,18 @@ $(STAMP): requirements/dev.txt requirements/build.txt requirements/uv.txt pyproj
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
-check: setup
+check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 # Two workers, each with a control plane of its own; the tests of a file stay together.
-test: check
+test: check setup
 	$(BIN)/pytest -n 2 --dist loadfile
 
 test-fast: setup
 	$(BIN)/pytest -n 2 --dist loadfile -m "not lab"
-
-# The same sources with the storage of the model in machine code, in build/compiled; wants a C compiler.
-# Nothing needs it: `PYTHONPATH=build/compiled .venv/bin/suture ...` is then the faster of two equals.
-GRAPH    := suture/model/graph
-COMPILED := $(addprefix $(GRAPH)/,$(addsuffix .py,columns hashtable interned links names rows podclasses \
-	places selecting storage reading written writing sweep graph derived))
-compiled: setup
-	rm -rf build/compiled
-	mkdir -p build
-	cp -r src build/compiled
-	cd build/compiled && ../../$(BIN)/python -m mypyc --strict $(COMPILED)
-	rm -rf build/compiled/build
-	PYTHONPATH=build/compiled $(BIN)/pytest -m "not lab" tests/model tests/app/test_intake.py tests/wire/test_snapshot.py
 
 # An hour or more: random histories of the graph, then random writes to real control planes.
 SEEDS      ?= 25
@@ -67,15 +57,18 @@ MINUTES ?= 60
 life: setup
 	$(BIN)/python -m suture.lab.life --minutes $(MINUTES) --seed $(SEED)
 
-demo: setup
+# Without machine code, which would take longer to make than the demo takes.
+demo: $(STAMP)
+	$(BIN)/python tools/native.py fresh
 	$(BIN)/suture demo
 
 bench: setup
 	$(BIN)/suture bench all --scale S
 
-lock:
+lock: $(STAMP)
 	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements/dev.txt
 	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements/runtime.txt
 
 clean:
-	rm -rf $(VENV) build/compiled .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	$(PYTHON) tools/native.py remove
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

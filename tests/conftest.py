@@ -14,6 +14,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
+import native
 from support.acting import controllers_act
 from support.recorder import Answer, Decide, Recorder, Seen
 from support.scene import Scene, recording, staged
@@ -32,6 +33,12 @@ settings.register_profile("soak", max_examples=2000, deadline=None, print_blob=T
 structlog.configure(
     processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
 )
+
+
+def pytest_configure() -> None:
+    """Refuse to test machine code of sources that have changed since: nothing would be tested."""
+    if native.stale():
+        pytest.exit(native.STALE, returncode=2)
 
 
 def pytest_runtest_teardown() -> None:

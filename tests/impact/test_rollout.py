@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from support.cluster import operator, owner, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import PodsRestarted
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.rollout import unavailable_of
+from suture.impact.rollout import pods_under, unavailable_of
 from suture.model.graph import GraphView
 from suture.model.names import (
     DAEMON_SETS,
@@ -186,3 +187,17 @@ def test_unavailable_as_the_controllers_round(
 ) -> None:
     """Shares are rounded as each controller rounds them, and a rollout never stands still."""
     assert unavailable_of(rollout, resource, wanted) == down
+
+
+def test_sets_that_own_each_other_are_walked_once() -> None:
+    first = thing(REPLICA_SETS, "first", "prod")
+    second = thing(REPLICA_SETS, "second", "prod", owners=[owner(first)])
+    first = replace(first, owners=(owner(second), owner(first)))
+    pods = [
+        thing(PODS, f"{made.key.name}-1", "prod", owners=[owner(made)], facts=PodFacts(ready=True))
+        for made in (first, second)
+    ]
+    view = view_of(first, second, *pods)
+    row = view.find(first.key)
+    assert row is not None
+    assert {view.name(pod) for pod in pods_under(view, row)} == {"first-1", "second-1"}

@@ -19,6 +19,7 @@ import msgspec
 
 from suture import __version__
 from suture.lab.clusters import SIZES, Size
+from suture.model.graph import rows
 
 GIT_S = 5.0
 """LIMIT: asking git for the commit; without an answer the version alone says what ran."""
@@ -51,6 +52,8 @@ class Environment(msgspec.Struct, frozen=True):
     suture: str
     commit: str
     python: str
+    compiled: bool
+    """Whether the innermost modules are machine code."""
     cores: int
     machine: str
     load: float
@@ -148,6 +151,7 @@ def environment() -> Environment:
         suture=__version__,
         commit=_commit(),
         python=f"{platform.python_implementation()} {platform.python_version()}",
+        compiled=not (rows.__file__ or "").endswith(".py"),
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores(),
         machine=f"{platform.system()} {platform.machine()}",
         load=os.getloadavg()[0],

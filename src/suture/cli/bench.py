@@ -136,7 +136,8 @@ def _show(reports: list[Report]) -> None:
         console.print(
             f"{report.scale}: {size.nodes:,} nodes, {size.pods:,} pods, {size.services:,} "
             f"Services; {report.repeat} runs; {where.python} on {where.cores} cores, "
-            f"{where.machine}, load {where.load:.1f}; suture {where.suture} {where.commit}",
+            f"{where.machine}, load {where.load:.1f}; suture {where.suture} {where.commit}"
+            f"{', compiled' if where.compiled else ', plain Python'}",
             style="dim",
             highlight=False,
         )

@@ -9,9 +9,8 @@ manager's own accounts.
 
 from __future__ import annotations
 
-import msgspec
-
 from suture.impact.finalizers import called_like
+from suture.impact.keeper import Keeper
 from suture.impact.scene import Scene
 from suture.model import names
 from suture.model.actor import SERVICE_ACCOUNT, IdentityKind
@@ -41,14 +40,6 @@ CONTROLLERS = f"{SERVICE_ACCOUNT}kube-system:"
 CONTROLLER, GITOPS, HELM, CREATOR, FIELDS = (
     "controller", "gitops", "helm", "creator", "field-manager",
 )  # fmt: skip
-
-
-class Keeper(msgspec.Struct, frozen=True, gc=False):
-    """Who manages an object, how that is known, and whether that manager is still there."""
-
-    manager: str
-    by: str
-    lives: bool
 
 
 def is_own(scene: Scene, row: int | None) -> bool:

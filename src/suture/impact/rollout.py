@@ -162,14 +162,20 @@ def classes_under(view: GraphView, workload: int) -> list[int]:
 
     What it merely owns it neither replaces nor counts.
     """
-    found = view.classes_controlled(workload)
-    for child in view.owned_but_pods(workload):
-        if (
-            view.resource(child) == REPLICA_SETS
-            and not view.gone(child)
-            and _controls(view, workload, child)
-        ):
-            found += classes_under(view, child)
+    # WHY what was seen: ReplicaSets may be made to own each other, or themselves.
+    found, seen, waiting = list[int](), {workload}, [workload]
+    while waiting:
+        maker = waiting.pop()
+        found += view.classes_controlled(maker)
+        for child in view.owned_but_pods(maker):
+            if (
+                child not in seen
+                and view.resource(child) == REPLICA_SETS
+                and not view.gone(child)
+                and _controls(view, maker, child)
+            ):
+                seen.add(child)
+                waiting.append(child)
     return found
 
 

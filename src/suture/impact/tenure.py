@@ -14,12 +14,12 @@ from suture.impact.causes import MADE_ANEW
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.explained import in_use
+from suture.impact.keeper import Keeper
 from suture.impact.keepers import (
     BUILT_IN,
     CONTROLLER,
     CREATOR,
     FIELDS,
-    Keeper,
     is_own,
     keeper_at,
     keeper_of,

@@ -4,11 +4,10 @@
 `view.GraphView`, which speaks rows and counts, so that the storage can change behind it.
 """
 
-from suture.model.graph.bulk import Lot
+from suture.model.graph.answers import Lot, Owner, Use
 from suture.model.graph.graph import Graph
-from suture.model.graph.naming import Use
 from suture.model.graph.put import Life, Put
 from suture.model.graph.sweep import Sweep
-from suture.model.graph.view import GraphView, Owner
+from suture.model.graph.view import GraphView
 
 __all__ = ["Graph", "GraphView", "Life", "Lot", "Owner", "Put", "Sweep", "Use"]

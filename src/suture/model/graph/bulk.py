@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-import msgspec
-
+from suture.model.graph.answers import Lot
 from suture.model.graph.dependents import gathered
 from suture.model.graph.naming import Naming
 from suture.model.graph.rows import ALIVE, FINISHED, POD_CLASS, READY, TERMINATING
@@ -27,29 +26,6 @@ TRAITS = 4096
 PAIRS = 512
 """LIMIT: labels asked for by name that are kept ready: Suture's own, and releases by their names;
 0.3 kB each."""
-
-
-class Lot(msgspec.Struct, frozen=True, gc=False):
-    """Pods that owners, labels, needs and state do not tell apart.
-
-    `kind` is the row of their class. `serves`: Ready, and not going. `running`: neither finished
-    nor going.
-    """
-
-    kind: int
-    pods: list[int]
-    serves: bool
-    running: bool
-
-    @property
-    def first(self) -> int:
-        """One of them, which stands for all."""
-        return self.pods[0]
-
-    @property
-    def count(self) -> int:
-        """How many they are."""
-        return len(self.pods)
 
 
 class Bulk(Naming):

@@ -10,9 +10,8 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import compress
 
-import msgspec
-
 from suture.model.edges import Edge
+from suture.model.graph.answers import Use
 from suture.model.graph.dependents import gathered
 from suture.model.graph.graph import Graph
 from suture.model.graph.places import Kind
@@ -20,16 +19,6 @@ from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
 
 FEW = 8
 """LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
-
-
-class Use(msgspec.Struct, frozen=True, gc=False):
-    """One need of an object, seen from what is needed; `row` is the object or the pod class."""
-
-    edge: Edge
-    row: int
-    key: str
-    optional: bool
-    of_pods: bool
 
 
 class Naming:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
 from suture.model.edges import Edge, Link
+from suture.model.graph.answers import Owner
 from suture.model.graph.dependents import dependents, gathered, owned_alone
 from suture.model.graph.derived import REFERS
 from suture.model.graph.graph import Graph
@@ -20,7 +19,7 @@ from suture.model.graph.reading import NO_GVK
 from suture.model.graph.rows import ALIVE, FINISHED, LEAVING, READY, TERMINATING
 from suture.model.graph.standing import Standing
 from suture.model.history import History
-from suture.model.names import CRDS, JOBS, NAMESPACES, PODS, SERVICES, Gvk, ObjectKey, Resource
+from suture.model.names import CRDS, JOBS, NAMESPACES, PODS, SERVICES, ObjectKey, Resource
 from suture.model.objects import (
     NO_LABELS,
     ClusterObject,
@@ -33,15 +32,6 @@ from suture.model.objects import (
 from suture.model.selectors import Selector
 
 _FINISH = frozenset({JOBS})
-
-
-class Owner(msgspec.Struct, frozen=True, gc=False):
-    """One owner of an object. `present`: it lives, and its removal was not admitted."""
-
-    row: int
-    present: bool
-    controller: bool
-    gvk: Gvk
 
 
 class GraphView(Standing):

@@ -1,0 +1,173 @@
+"""Machine code of Suture's innermost modules, made by mypyc from the same sources, beside them.
+
+    python tools/native.py build     make what is missing or old; says so where there is no compiler
+    python tools/native.py remove    leave plain Python
+    python tools/native.py fresh     leave plain Python where machine code is older than its source
+    python tools/native.py check     exit 1 where machine code is older than its source
+
+Nothing needs it: it is the faster of two equals. Python prefers it, so that it must never be older
+than its source: `make` builds it anew, and the tests refuse to start on what is stale. While you
+change what is compiled, PLAIN=1 in the environment leaves it out.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
+STAMP = SRC / "suture" / "native.sha256"
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+
+ROOMS = ("model/graph", "impact")
+ALSO = (
+    "budget/sliding", "model/covered", "model/difference", "model/marks", "model/neighbourhood",
+    "model/references", "model/targets",
+)  # fmt: skip
+"""What judging spends its time in, besides the two rooms."""
+
+PLAIN = (
+    "impact/admissionpath", "impact/change", "impact/estimate", "impact/finalizers", "impact/fit",
+    "impact/keeper", "impact/loops", "impact/privileges", "impact/recent", "impact/slices",
+    "impact/telling", "model/graph/answers", "model/graph/check", "model/graph/details",
+    "model/graph/freshness", "model/graph/put", "model/graph/rowneeds", "model/graph/saved",
+)  # fmt: skip
+"""What stays Python: modules with classes that mypyc cannot make."""
+
+
+STALE = "machine code in src is older than its sources: `make setup`, or `PLAIN=1 make setup`"
+
+
+def modules() -> list[Path]:
+    """Return the sources that are compiled, in order."""
+    package = SRC / "suture"
+    found = {path for room in ROOMS for path in (package / room).glob("*.py")}
+    found |= {package / f"{name}.py" for name in ALSO}
+    found -= {package / f"{name}.py" for name in PLAIN}
+    return sorted(path for path in found if path.name != "__init__.py")
+
+
+def unfit(sources: list[Path]) -> list[str]:
+    """Return the classes that mypyc would make wrongly, and without a word.
+
+    It drops options of classes, takes `==` of two structs for `is`, and gives a class with a base
+    in plain Python a layout that the garbage collector stumbles over. All three were seen.
+    """
+    classes = {
+        node: path
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    ours = {node.name for node in classes}
+    return [
+        f"{path}:{node.lineno}: {node.name} cannot be compiled: its bases, options or decorators"
+        for node, path in classes.items()
+        if node.keywords
+        or node.decorator_list
+        or not {ast.unparse(base) for base in node.bases} <= ours
+    ]
+
+
+def digest() -> str:
+    """Return what the machine code depends on: sources, Python, compiler of Python."""
+    found = hashlib.sha256(f"{sys.version}{SUFFIX}{version('mypy')}".encode())
+    for path in modules():
+        found.update(path.relative_to(SRC).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
+def built() -> list[Path]:
+    """Return the machine code that is there."""
+    return [path for path in SRC.rglob("*.so") if path.name.endswith(SUFFIX)]
+
+
+def stale() -> bool:
+    """Whether there is machine code, and not of these sources."""
+    return bool(built()) and (not STAMP.exists() or STAMP.read_text().strip() != digest())
+
+
+def remove() -> None:
+    """Leave plain Python."""
+    for path in built():
+        path.unlink()
+    STAMP.unlink(missing_ok=True)
+
+
+def build() -> int:
+    """Make what is missing or old. Returns an exit status."""
+    if os.environ.get("PLAIN"):
+        remove()
+        return 0
+    wanted = digest()
+    if built() and not stale():
+        return 0
+    remove()
+    wrong = unfit(modules())
+    if wrong:
+        print(
+            *wrong, "keep such classes in modules of their own, and list these in PLAIN", sep="\n"
+        )
+        return 1
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler) is None:
+        print(f"no C compiler ({compiler}): Suture runs as plain Python, which is slower and equal")
+        return 0
+    print(f"compiling {len(modules())} modules; two minutes", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "src"
+        shutil.copytree(SRC, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+        names = [str(path.relative_to(SRC)) for path in modules()]
+        run = subprocess.run(
+            [sys.executable, "-m", "mypyc", "--strict", *names],
+            cwd=copy,
+            env={"MYPYC_OPT_LEVEL": "2", "MYPYC_DEBUG_LEVEL": "0", **os.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if run.returncode:
+            print(run.stdout[-4000:], file=sys.stderr)
+            print("not compiled, see above: Suture runs as plain Python, which is slower and equal")
+            return 0
+        for path in copy.rglob(f"*{SUFFIX}"):
+            target = path.relative_to(copy)
+            if "build" not in target.parts:
+                shutil.copy2(path, SRC / target)
+    STAMP.write_text(f"{wanted}\n")
+    return 0
+
+
+def main() -> int:
+    """Run the command that was asked for."""
+    match sys.argv[1:]:
+        case ["build"]:
+            return build()
+        case ["remove"]:
+            remove()
+            return 0
+        case ["fresh"]:
+            if stale():
+                remove()
+            return 0
+        case ["check"]:
+            if stale():
+                print(STALE)
+            return int(stale())
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
