@@ -28,6 +28,7 @@ from suture.model.objects import (
     ClusterObject,
     CrdFacts,
     CustomFacts,
+    Facts,
     RouteFacts,
     ServiceFacts,
     ServiceRef,
@@ -67,7 +68,12 @@ SELECTING: frozenset[type] = frozenset({*_BY_SELECTOR, CustomFacts})
 
 
 def selections(thing: ClusterObject) -> tuple[Selection, ...]:
-    """Return what an object selects by label; nothing for most.
+    """Return what an object selects by label; nothing for most."""
+    return selections_of(thing.facts, thing.key.namespace)
+
+
+def selections_of(facts: Facts | None, namespace: str) -> tuple[Selection, ...]:
+    """Return what an object of these facts, in a namespace, selects by label.
 
     What absent and empty mean differs by kind, and is told apart where the kind is read: a
     selector that is None here selects nothing, one without requirements everything.
@@ -82,11 +88,10 @@ def selections(thing: ClusterObject) -> tuple[Selection, ...]:
 
     Controllers of pods select too, but what is theirs their ownerReferences tell.
     """
-    facts = thing.facts
     if isinstance(facts, CustomFacts):
         return facts.selections
     if isinstance(facts, _BY_SELECTOR) and facts.selector is not None:
-        return (Selection(PODS, thing.key.namespace, facts.selector),)
+        return (Selection(PODS, namespace, facts.selector),)
     return ()
 
 

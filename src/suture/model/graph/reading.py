@@ -26,7 +26,8 @@ from suture.model.graph.written import read_facts, unpack_traits
 from suture.model.labels import Labels
 from suture.model.names import PODS, Gvk, ObjectKey, Resource
 from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference, PodFacts
-from suture.model.references import POLICY_OF, parameters
+from suture.model.references import POLICY_OF, SELECTING, parameters, selections_of
+from suture.model.selectors import Selector
 
 NO_GVK = Gvk("", "", "")
 
@@ -188,6 +189,16 @@ class Readable(Storage):
         found = [link for link in links.ins(row) if edges[links.detail[link]].edge is Edge.POLICY]
         return [one for link in found for one in self.holders(links.source[link])]
 
+    # ---- what selects pods
+
+    def selectors(self, row: int) -> tuple[Selector, ...]:
+        """Return what the object in a row, which is no pod, selects of its namespace's pods.
+
+        Any that matches is enough.
+        """
+        raw = self.facts_sets[self.rows_of.extra[row]]
+        return selected(read_facts(raw), self.namespace(row)) if raw else ()
+
     # ---- reading back
 
     def read(self, row: int, needs: Sequence[Need]) -> ClusterObject:
@@ -274,3 +285,14 @@ class Readable(Storage):
             links = self.links
             return [one for link in links.ins(row) for one in self.holders(links.source[link])]
         return [row]
+
+
+def selected(facts: Facts | None, namespace: str) -> tuple[Selector, ...]:
+    """Return what an object of these facts selects of the pods of its own namespace."""
+    if type(facts) not in SELECTING:
+        return ()
+    return tuple(
+        one.selector
+        for one in selections_of(facts, namespace)
+        if one.resource == PODS and one.namespace == namespace
+    )

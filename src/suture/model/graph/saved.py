@@ -24,14 +24,13 @@ from suture.model.graph.interned import Interned
 from suture.model.graph.links import Links
 from suture.model.graph.rows import LEAVING, Rows
 from suture.model.names import Gvk, Resource
-from suture.model.selectors import Selector
 
 Block = bytes | bytearray | memoryview
 
 _CHAINS = ("heads", "next", "previous")
 _PARTS_OF_TABLE = ("sizes", "counts", "slots")
 
-VERSION = 3
+VERSION = 4
 """Raised with every change of what a column means."""
 
 
@@ -57,7 +56,7 @@ class _Table(msgspec.Struct, frozen=True):
     names_of_kinds: list[tuple[str, str, Resource]]
     types: list[_Type]
     details: list[Detail]
-    selecting: list[tuple[int, tuple[Selector, ...]]]
+    selecting: dict[str, dict[str, list[int]]]
     definitions: list[tuple[Resource, list[int]]]
     twins: list[tuple[bytes, list[int]]]
     deleted: list[tuple[int, float]]
@@ -160,8 +159,7 @@ def restored(take: Callable[[str], Block]) -> Graph:
         setattr(graph.classes, name, _column("i", take(f"classes/{name}")))
     graph.classes.free = table.free_classes
     graph.details.restore(table.details)
-    for row, selectors in table.selecting:
-        graph.selecting.set(row, graph.namespace(row), selectors)
+    graph.selecting.index = table.selecting
     graph.crd_of = dict(table.definitions)
     graph.twins = dict(table.twins)
     graph.kinds = {(group, kind): resource for group, kind, resource in table.names_of_kinds}
@@ -193,7 +191,7 @@ def _table(graph: Graph) -> _Table:
             for one, fresh in graph.freshness.items()
         ],
         details=graph.details.values,
-        selecting=list(graph.selecting.of_row.items()),
+        selecting=graph.selecting.index,
         definitions=list(graph.crd_of.items()),
         twins=list(graph.twins.items()),
         deleted=list(rows.deleted.items()),

@@ -242,12 +242,12 @@ class GraphView(Standing):
 
     def selecting(self, namespace: str, labels: Mapping[str, str]) -> list[int]:
         """Return what would select a pod of these labels by a selector for its own namespace."""
-        selecting = self._graph.selecting
+        graph = self._graph
         return [
             row
-            for row in selecting.candidates(namespace, labels)
+            for row in graph.selecting.candidates(namespace, labels)
             if not self._flags[row] & self._leaving
-            and any(one.matches(labels) for one in selecting.of_row[row])
+            and any(one.matches(labels) for one in graph.selectors(row))
         ]
 
     def pods_of(self, row: int) -> list[int]:

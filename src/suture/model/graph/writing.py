@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from suture.model.graph.derived import DERIVES
 from suture.model.graph.places import POD_CLASSES, Kind
-from suture.model.graph.reading import Readable
+from suture.model.graph.reading import Readable, selected
 from suture.model.graph.rows import (
     ALIVE,
     FINISHED,
@@ -31,7 +31,7 @@ from suture.model.graph.written import (
 )
 from suture.model.names import PODS, Resource
 from suture.model.objects import NO_LABELS, ClusterObject, CrdFacts, PodFacts
-from suture.model.references import SELECTING, selections
+from suture.model.references import SELECTING
 from suture.model.selectors import Selector
 
 _NOTHING = ()
@@ -120,7 +120,7 @@ class Writable(Readable):
         if facts is not None:
             rows.extra[row] = self.facts_sets.use(pack_facts(facts))
             if type(facts) in SELECTING:
-                self._select(row, thing)
+                self._select(row, thing.key.namespace, selected(facts, thing.key.namespace))
             if kind.of_definitions and isinstance(facts, CrdFacts):
                 self.crd_of.setdefault(facts.resource, []).append(row)
         if kind.of_policies:
@@ -171,17 +171,22 @@ class Writable(Readable):
     def _write_other(self, row: int, thing: ClusterObject, kind: Kind) -> None:
         rows, facts = self.rows_of, thing.facts
         rows.labels[row] = self.label_sets.swap(rows.labels[row], labels_bytes(thing.labels))
+        had: tuple[Selector, ...] = ()
+        will = had
         before = rows.extra[row]
         if facts is not None or before:
-            rows.extra[row] = self.facts_sets.swap(before, pack_facts(facts))
+            packed = pack_facts(facts)
+            if packed != self.facts_sets[before]:
+                had, will = self.selectors(row), selected(facts, thing.key.namespace)
+                rows.extra[row] = self.facts_sets.swap(before, packed)
         if thing.owners or self.owners.out_head[row] >= 0:
             self.relink(self.owners, row, self.wanted_owners(thing))
         # WHY not the truth of needs: it would read them.
         needy = thing.needs is not _NOTHING or type(facts) in DERIVES
         if needy or self.links.out_head[row] >= 0:
             self.relink(self.links, row, self.wanted_needs(thing))
-        if rows.extra[row] != before or row in self.selecting.of_row:
-            self._reselect(row, thing)
+        if had != will:
+            self._reselect(row, thing.key.namespace, had, will)
         if kind.of_definitions:
             self._forget_definition(row)
             if isinstance(facts, CrdFacts):
@@ -199,10 +204,11 @@ class Writable(Readable):
             self._leave_class(row, rows.extra[row], flags)
         else:
             self.chain.take_out(row)
+            selectors = self.selectors(row)
+            if selectors:
+                self.selecting.clear(row, self.places.namespace[place], selectors)
             self.label_sets.release(rows.labels[row])
             self.facts_sets.release(rows.extra[row])
-            if row in self.selecting.of_row:
-                self.selecting.clear(row, self.places.namespace[place])
             if kind.of_definitions:
                 self._forget_definition(row)
         self.trait_sets.release(rows.traits[row])
@@ -285,7 +291,7 @@ class Writable(Readable):
         if thing.needs is not _NOTHING or type(thing.facts) in DERIVES:
             self.links.add_all(row, self.wanted_needs(thing))
         for other in self.selecting.candidates(namespace, thing.labels):
-            if any(one.matches(thing.labels) for one in self.selecting.of_row[other]):
+            if any(one.matches(thing.labels) for one in self.selectors(other)):
                 self.links.add(other, row, self.details.selects)
 
     def _leave_class(self, row: int, class_row: int, flags: int) -> None:
@@ -308,22 +314,20 @@ class Writable(Readable):
         self.rows_of.flags[row] = 0
         self.drop_if_unused(row)
 
-    def _reselect(self, row: int, thing: ClusterObject) -> None:
-        """Draw anew which pods a row selects, where what it selects has changed."""
-        namespace, selectors = thing.key.namespace, selected(thing)
-        if self.selecting.of_row.get(row, ()) == selectors:
-            return
-        if row in self.selecting.of_row:
-            self.selecting.clear(row, namespace)
+    def _reselect(
+        self, row: int, namespace: str, had: tuple[Selector, ...], selectors: tuple[Selector, ...]
+    ) -> None:
+        """Draw anew which pods a row selects, which is not what it `had` selected."""
+        if had:
+            self.selecting.clear(row, namespace, had)
             links, selects = self.links, self.details.selects
             for link in links.outs(row):
                 if links.detail[link] == selects:
                     links.remove(link)
-        self._select(row, thing)
+        self._select(row, namespace, selectors)
 
-    def _select(self, row: int, thing: ClusterObject) -> None:
+    def _select(self, row: int, namespace: str, selectors: tuple[Selector, ...]) -> None:
         """Draw which pods a row selects that has selected none so far."""
-        namespace, selectors = thing.key.namespace, selected(thing)
         if selectors:
             self.selecting.set(row, namespace, selectors)
             for class_row in self.classes_matching(namespace, selectors):
@@ -339,13 +343,3 @@ class Writable(Readable):
                 if matches(values[labels[row]]):
                     found[row] = None
         return list(found)
-
-
-def selected(thing: ClusterObject) -> tuple[Selector, ...]:
-    """Return what an object selects of the pods of its own namespace."""
-    namespace = thing.key.namespace
-    return tuple(
-        one.selector
-        for one in selections(thing)
-        if one.resource == PODS and one.namespace == namespace
-    )
