@@ -1,67 +1,79 @@
-"""The table that finds rows, beside a set that is asked for each of them."""
+"""Values that rows share, and texts in one block, beside dicts that hold the same."""
 
 from __future__ import annotations
-
-from array import array
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suture.model.graph.hashtable import SEGMENT_SHIFT, SEGMENTS, HashTable
-from suture.model.graph.interned import Interned
-
-HASHES = [0, 1, 7, 8, 1 << SEGMENT_SHIFT, (1 << SEGMENT_SHIFT) + 7, (1 << 32) - 1]
-"""Rows of few hashes, which meet in a slot and in a segment."""
+from suture.model.graph import Graph
+from suture.model.graph.hashtable import HASH, HashTable
+from suture.model.graph.names import LONG, Names
+from suture.model.graph.saved import blocks, restored
 
 ROWS = st.integers(0, 99)
 
 
 def hash_of(row: int) -> int:
-    return HASHES[row % len(HASHES)]
+    """Few hashes, in which rows meet, at both ends of a segment and of the table."""
+    return (0, 1, 7, 8, 1 << 22, (1 << 22) + 7, HASH)[row % 7]
 
 
-def finds(table: HashTable, row: int) -> bool:
-    return row in table.candidates(hash_of(row))
-
-
-@given(st.sets(ROWS), st.lists(ROWS))
-def test_a_filled_table_goes_on_as_one_that_grew(rows: set[int], changes: list[int]) -> None:
-    """Segments that were not made yet are as if they had been, whatever is asked first."""
-    parts = [array("i") for _ in range(SEGMENTS)]
-    for row in sorted(rows):
-        parts[hash_of(row) >> SEGMENT_SHIFT].append(row)
-    table = HashTable(hash_of)
-    table.fill(parts)
+@given(st.lists(ROWS))
+def test_a_table_holds_what_a_set_holds(changes: list[int]) -> None:
+    """Whatever comes and goes, and whichever hash it shares."""
+    table, rows = HashTable(hash_of), set[int]()
     for row in changes:
-        assert len(table) == len(rows)
-        if row in rows:
-            assert table.remove(hash_of(row), row)
-        else:
-            assert not table.remove(hash_of(row), row)
+        assert table.remove(hash_of(row), row) is (row in rows)
+        if row not in rows:
             table.insert(hash_of(row), row)
         rows ^= {row}
-    assert all(finds(table, row) is (row in rows) for row in range(100))
+        assert len(table) == len(rows)
+    found = {row for row in range(100) if row in table.candidates(hash_of(row))}
+    assert found == rows
 
 
 @given(st.lists(st.binary(max_size=2)), st.lists(st.integers(0, 200)), st.binary(max_size=2))
 def test_values_are_shared_after_they_were_restored(
     values: list[bytes], released: list[int], asked: bytes
 ) -> None:
-    """Numbers, uses and free numbers are those of the one that was written down."""
-    first = Interned()
+    """Numbers, uses, free numbers and free room are those of the one that was written down."""
+    graph = Graph(b"secret")
+    first = graph.label_sets
     used = [first.use(value) for value in values]
     for at in released:
         if used:
             first.release(used.pop(at % len(used)))
-    again = Interned()
-    again.restore(first.values, first.uses)
+    made = {name: bytes(make()) for name, make in blocks(graph).items()}
+    again = restored(made.__getitem__).label_sets
     assert len(again) == len(first)
     for number in used:
         assert again.uses_of(number) == first.uses_of(number)
-    for value in {*values, asked}:
+    for value in [*dict.fromkeys(values), asked]:
         number = again.use(value)
-        assert again[number] == value
-        before = first.uses_of(number) if value in first.values else 0
-        assert again.uses_of(number) == before + bool(value)
-        again.release(number)
-    assert len(again) == len(first)
+        assert number == first.use(value)
+        assert again[number] == first[number] == value
+        assert again.uses_of(number) == first.uses_of(number)
+    assert again.texts.block == first.texts.block
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 4, 5, LONG - 1, LONG, LONG + 1))))
+)
+def test_texts_of_any_size_come_back(changes: list[tuple[int, int]]) -> None:
+    """Room is used again; a text that is too long for the column's sizes is kept whole."""
+    texts, wanted = Names(), dict[int, bytes]()
+    texts.grow(4)
+    for step, (number, size) in enumerate(changes):
+        if wanted.pop(number, None) is not None:
+            texts.clear(number)
+        wanted[number] = text = bytes([step % 251]) * size
+        texts.set(number, text)
+        for one in range(4):
+            assert texts.get(one) == wanted.get(one, b"")
+            assert texts.same(one, wanted.get(one, b""))
+            assert not texts.same(one, b"another")
+    held = len(texts.block)
+    for number, text in wanted.items():
+        texts.clear(number)
+        texts.set(number, text)
+    assert len(texts.block) == held

@@ -196,7 +196,7 @@ class Bulk(Naming):
 
     def by_facts(self, rows: Sequence[int]) -> list[tuple[Facts, list[int]]]:
         """Return objects, no pods, by their facts; those that have none are left out."""
-        sets = self._graph.facts_sets.values
+        sets = self._graph.facts_sets
         if len(rows) == 1:
             number = self._graph.rows_of.extra[rows[0]]
             return [(read_facts(sets[number]), list(rows))] if number > 0 else []
@@ -211,7 +211,7 @@ class Bulk(Naming):
 
     def labelled(self, rows: Sequence[int], key: str, value: str) -> list[int]:
         """Return which of some rows, none of them a pod's, have a label of this value."""
-        sets, wanted = self._graph.label_sets.values, _labelled(key, value)
+        sets, wanted = self._graph.label_sets, _labelled(key, value)
         if len(rows) == 1:
             number = self._graph.rows_of.labels[rows[0]]
             return list(rows) if wanted.matches(sets[number]) else []
@@ -236,7 +236,7 @@ class Bulk(Naming):
         if len(rows) == 1:
             held = self.finalizers(rows[0])
             return [(held, rows[0], 1)] if held else []
-        numbers, sets = gathered(self._graph.rows_of.traits, rows), self._graph.trait_sets.values
+        numbers, sets = gathered(self._graph.rows_of.traits, rows), self._graph.trait_sets
         found = {one: held for one in set(numbers) if one and (held := _finalizers(sets[one]))}
         if not found:
             return []

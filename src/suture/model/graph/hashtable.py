@@ -28,21 +28,20 @@ _FIRST = array("i", [NONE]) * 8
 class HashTable:
     """Rows by 32-bit hash. `hash_of` says the hash of a row that the table holds."""
 
-    __slots__ = ("_hash_of", "_later", "held", "segments")
+    __slots__ = ("_hash_of", "held", "segments")
 
     def __init__(self, hash_of: Callable[[int], int]) -> None:
         self._hash_of = hash_of
         self.held = [0] * SEGMENTS
         """How many rows each segment holds; who fills a slot of `room` counts it here."""
         self.segments: list[array[int] | None] = [None] * SEGMENTS
-        self._later: dict[int, array[int]] = {}
 
     def __len__(self) -> int:
         return sum(self.held)
 
     def candidates(self, hashed: int) -> Iterator[int]:
         """Yield the rows that may be meant: every row of this hash, and some of others."""
-        segment = self.segments[hashed >> SEGMENT_SHIFT] or self._built(hashed >> SEGMENT_SHIFT)
+        segment = self.segments[hashed >> SEGMENT_SHIFT]
         if segment is None:
             return
         mask = len(segment) - 1
@@ -53,7 +52,7 @@ class HashTable:
 
     def room(self, number: int) -> array[int]:
         """Return a segment with a slot for one more row, so that one search finds or adds."""
-        segment = self.segments[number] or self._built(number)
+        segment = self.segments[number]
         if segment is None:
             segment = self.segments[number] = _FIRST[:]
         elif (self.held[number] + 1) * 3 > len(segment) * 2:
@@ -74,7 +73,7 @@ class HashTable:
     def remove(self, hashed: int, row: int) -> bool:
         """Take a row out; False where the table does not hold it."""
         number = hashed >> SEGMENT_SHIFT
-        segment = self.segments[number] or self._built(number)
+        segment = self.segments[number]
         if segment is None:
             return False
         mask = len(segment) - 1
@@ -126,33 +125,10 @@ class HashTable:
 
     def rebuilt(self, segments: list[array[int]], counts: array[int]) -> None:
         """Take over segments as an equal table had them; an empty one stands for none."""
-        self._later = {}
         self.segments = [segment or None for segment in segments]
         self.held = counts.tolist()
-
-    def fill(self, parts: list[array[int]]) -> None:
-        """Hold the rows of an equal table, given by segment, each of which is made when asked for.
-
-        WHY: to enter the half a million values of the largest cluster takes half a second, and a
-        start that goes on from a file waits for it.
-        """
-        self.segments = [None] * SEGMENTS
-        self._later = {number: rows for number, rows in enumerate(parts) if rows}
-        self.held = [len(rows) for rows in parts]
-
-    def _built(self, number: int) -> array[int] | None:
-        """Return a segment of which only the rows are held so far; None where it has none."""
-        rows = self._later.pop(number, None)
-        if rows is None:
-            return None
-        size = len(_FIRST)
-        while len(rows) * 3 > size * 2:
-            size *= 2
-        segment = self.segments[number] = self._laid_out(rows, size)
-        return segment
 
     @property
     def size_bytes(self) -> int:
         """How much memory the segments take."""
-        made = sum(len(segment) * 4 for segment in self.segments if segment is not None)
-        return made + sum(len(rows) * 4 for rows in self._later.values())
+        return sum(len(segment) * 4 for segment in self.segments if segment is not None)

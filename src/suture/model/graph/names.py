@@ -1,7 +1,7 @@
-"""The names of two million objects in one block of bytes, with room given back and used again.
+"""The texts of two million objects in one block of bytes, with room given back and used again.
 
-Two columns say where a row's name stands. Room is handed out in steps of 4 bytes, so that the name
-of the next pod fits where that of the last one stood, and a cluster that churns does not grow.
+Two columns say where a text stands. Room is handed out in steps of 4 bytes, so that the name of
+the next pod fits where that of the last one stood, and a cluster that churns does not grow.
 """
 
 from __future__ import annotations
@@ -10,67 +10,101 @@ from array import array
 
 STEP = 4
 
+LONG = 0xFFFF
+"""Texts of so many bytes and more have their size beside the column: few names have 100."""
 
 _FILL = [bytes(size) for size in range(STEP)]
 
 
 class Names:
-    """Text by row."""
+    """Text by number: a row's name, a value that rows share."""
 
-    __slots__ = ("_free", "at", "block", "sizes")
+    __slots__ = ("_free", "at", "block", "long", "sizes")
 
     def __init__(self) -> None:
         self.block = bytearray()
         self.at = array("I")
-        self.sizes = array("I")
+        self.sizes = array("H")
+        self.long: dict[int, int] = {}
         self._free: dict[int, array[int]] = {}
 
     def grow(self, more: int) -> None:
-        """Make room for more rows, without names."""
+        """Make room for more of them, without text."""
         self.at.frombytes(bytes(more * self.at.itemsize))
         self.sizes.frombytes(bytes(more * self.sizes.itemsize))
 
-    def set(self, row: int, name: bytes) -> None:
-        """Name a row that has no name."""
-        size, block = len(name), self.block
+    def set(self, number: int, text: bytes) -> None:
+        """Give a text to what has none."""
+        size, block = len(text), self.block
         free = self._free.get(-(-size // STEP)) if self._free else None
         if free:
             at = free.pop()
-            block[at : at + size] = name
+            block[at : at + size] = text
         else:
             at = len(block)
-            block += name
+            block += text
             block += _FILL[-size % STEP]
-        self.at[row] = at
-        self.sizes[row] = size
+        self.at[number] = at
+        if size >= LONG:
+            self.long[number] = size
+            size = LONG
+        self.sizes[number] = size
 
-    def clear(self, row: int) -> None:
-        """Take a row's name away."""
-        room = -(-self.sizes[row] // STEP)
+    def clear(self, number: int) -> None:
+        """Take a text away."""
+        room = -(-self.size(number) // STEP)
         if room:
-            self._free.setdefault(room, array("I")).append(self.at[row])
-        self.sizes[row] = 0
+            self._free.setdefault(room, array("I")).append(self.at[number])
+        self.sizes[number] = 0
+        self.long.pop(number, None)
 
-    def get(self, row: int) -> bytes:
-        """Return a row's name."""
-        at = self.at[row]
-        return bytes(self.block[at : at + self.sizes[row]])
+    def size(self, number: int) -> int:
+        """Return how many bytes a text has."""
+        size = self.sizes[number]
+        return size if size < LONG else self.long[number]
 
-    def same(self, row: int, name: bytes) -> bool:
-        """Whether a row has this very name."""
-        size = self.sizes[row]
-        if size != len(name):
+    def get(self, number: int) -> bytes:
+        """Return a text; an empty one where there is none."""
+        at, size = self.at[number], self.sizes[number]
+        if size >= LONG:
+            size = self.long[number]
+        return bytes(self.block[at : at + size])
+
+    def same(self, number: int, text: bytes) -> bool:
+        """Whether this is the very text of a number."""
+        size = self.sizes[number]
+        if size >= LONG:
+            size = self.long[number]
+        if size != len(text):
             return False
-        at = self.at[row]
-        return self.block[at : at + size] == name
+        at = self.at[number]
+        return self.block[at : at + size] == text
 
-    def restore(self, block: bytes | bytearray | memoryview, at: bytes, sizes: bytes) -> None:
-        """Take over what an equal one held; its free room is not known any more, and is lost."""
-        self.block = bytearray(block)
-        self.at, self.sizes = array("I", at), array("I", sizes)
+    @property
+    def free_room(self) -> array[int]:
+        """What room is free: how many steps, and where, by turns."""
+        found = array("I")
+        for room, places in self._free.items():
+            for at in places:
+                found.append(room)
+                found.append(at)
+        return found
+
+    def restore(
+        self,
+        block: bytearray,
+        at: array[int],
+        sizes: array[int],
+        long: dict[int, int],
+        free_room: array[int],
+    ) -> None:
+        """Take over what an equal one held."""
+        self.block, self.at, self.sizes, self.long = block, at, sizes, long
         self._free = {}
+        for room, place in zip(free_room[::2], free_room[1::2], strict=True):
+            self._free.setdefault(room, array("I")).append(place)
 
     @property
     def size_bytes(self) -> int:
-        """How much memory names take, their columns left out."""
+        """How much memory the texts take, their columns left out."""
         return len(self.block) + sum(len(free) * 4 for free in self._free.values())

@@ -92,7 +92,7 @@ class Readable(Storage):
         """Return the facts of the object in a row."""
         if self.places.kind[self.rows_of.place[row]].of_pods:
             return self._pod_facts(row)
-        raw = self.facts_sets.values[self.rows_of.extra[row]]
+        raw = self.facts_sets[self.rows_of.extra[row]]
         return read_facts(raw) if raw else None
 
     def rows(self, resource: Resource, namespace: str | None = None) -> list[int]:

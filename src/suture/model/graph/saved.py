@@ -22,6 +22,7 @@ from suture.model.graph.graph import Graph
 from suture.model.graph.hashtable import SEGMENTS, HashTable
 from suture.model.graph.interned import Interned
 from suture.model.graph.links import Links
+from suture.model.graph.names import Names
 from suture.model.graph.rows import LEAVING, Rows
 from suture.model.names import Gvk, Resource
 
@@ -30,7 +31,7 @@ Block = bytes | bytearray | memoryview
 _CHAINS = ("heads", "next", "previous")
 _PARTS_OF_TABLE = ("sizes", "counts", "slots")
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of what a column means."""
 
 
@@ -64,6 +65,8 @@ class _Table(msgspec.Struct, frozen=True):
     odd_versions: list[tuple[int, str]]
     odd_times: list[tuple[int, float]]
     free_classes: list[int]
+    long: dict[str, list[tuple[int, int]]]
+    """Of each column of texts those of LONG bytes and more, with their sizes."""
 
 
 _table_decoder = msgspec.msgpack.Decoder(_Table)
@@ -78,14 +81,12 @@ def blocks(graph: Graph) -> dict[str, Callable[[], Block]]:
     found: dict[str, Callable[[], Block]] = {
         "table": lambda: msgspec.msgpack.encode(_table(graph)),
     }
-    for name, sets in _shared(graph):
-        found[f"{name}/sizes"] = partial(_value_sizes, sets)
-        found[f"{name}/uses"] = partial(getattr, sets, "uses")
-        found[f"{name}/values"] = partial(_joined, sets)
     for name, column in _columns(graph).items():
         found[name] = partial(_itself, column)
     found["rows/free"] = lambda: rows.free_rows
-    for name, table in (("by-name", rows.by_name), ("by-uid", rows.by_uid)):
+    for name, texts in _texts(graph):
+        found[f"{name}/free-room"] = partial(_free_room, texts)
+    for name, table in _tables(graph):
         found[f"tables/{name}/sizes"] = partial(_segment_sizes, table)
         found[f"tables/{name}/counts"] = table.counts.tobytes
         found[f"tables/{name}/slots"] = partial(_segment_slots, table)
@@ -93,15 +94,19 @@ def blocks(graph: Graph) -> dict[str, Callable[[], Block]]:
 
 
 def _columns(graph: Graph) -> dict[str, array[int] | bytearray]:
-    rows, names = graph.rows_of, graph.rows_of.names
+    rows = graph.rows_of
     found: dict[str, array[int] | bytearray] = {
         "rows/uids": rows.uids,
-        "names/block": names.block,
-        "names/at": names.at,
-        "names/sizes": names.sizes,
         "places/uses": graph.places.uses,
         "places/head": graph.places.head,
     }
+    for name, texts in _texts(graph):
+        found[f"{name}/block"] = texts.block
+        found[f"{name}/at"] = texts.at
+        found[f"{name}/sizes"] = texts.sizes
+    for name, sets in _shared(graph):
+        found[f"{name}/uses"] = sets.uses
+        found[f"{name}/free"] = sets.free
     for room, holder, held in (
         ("rows", rows, Rows.COLUMNS),
         ("owners", graph.owners, Links.COLUMNS),
@@ -126,12 +131,8 @@ def _segment_slots(table: HashTable) -> bytes:
     return b"".join(one.tobytes() for one in table.segments if one is not None)
 
 
-def _value_sizes(sets: Interned) -> bytes:
-    return array("i", map(len, sets.values)).tobytes()
-
-
-def _joined(sets: Interned) -> bytes:
-    return b"".join(sets.values)
+def _free_room(texts: Names) -> bytes:
+    return texts.free_room.tobytes()
 
 
 def restored(take: Callable[[str], Block]) -> Graph:
@@ -142,9 +143,20 @@ def restored(take: Callable[[str], Block]) -> Graph:
     """
     table = _read_table(take("table"))
     graph = Graph(table.secret)
-    for name, sets in _shared(graph):
-        _restore_shared(sets, *(take(f"{name}/{part}") for part in ("sizes", "uses", "values")))
     _restore_rows(graph, table, take)
+    for name, sets in _shared(graph):
+        sets.restore(_column("i", take(f"{name}/uses")), _column("i", take(f"{name}/free")))
+    for name, texts in _texts(graph):
+        texts.restore(
+            bytearray(take(f"{name}/block")),
+            _column("I", take(f"{name}/at")),
+            _column("H", take(f"{name}/sizes")),
+            dict(table.long[name]),
+            _column("I", take(f"{name}/free-room")),
+        )
+    for name, found in _tables(graph):
+        _restore_table(found, *(take(f"tables/{name}/{part}") for part in _PARTS_OF_TABLE))
+    _check_lengths(graph)
     graph.places.restore(
         table.kinds, table.places, bytes(take("places/uses")), bytes(take("places/head"))
     )
@@ -199,6 +211,7 @@ def _table(graph: Graph) -> _Table:
         odd_versions=list(rows.odd_versions.items()),
         odd_times=list(rows.odd_times.items()),
         free_classes=graph.classes.free,
+        long={name: list(texts.long.items()) for name, texts in _texts(graph)},
     )
 
 
@@ -217,19 +230,24 @@ def _restore_rows(graph: Graph, table: _Table, take: Callable[[str], Block]) -> 
     for name in Rows.COLUMNS:
         setattr(rows, name, _column(getattr(rows, name).typecode, take(f"rows/{name}")))
     rows.uids = bytearray(take("rows/uids"))
-    rows.names.restore(take("names/block"), bytes(take("names/at")), bytes(take("names/sizes")))
-    room = len(rows.place)
-    lengths = {len(getattr(rows, name)) for name in Rows.COLUMNS}
-    lengths |= {len(rows.uids) >> 4, len(rows.names.at), len(rows.names.sizes)}
-    if lengths != {room} or table.rows > room:
-        raise ValueError("its columns are not of one length")
     rows.restored(table.rows, _column("i", take("rows/free")))
     rows.deleted = dict(table.deleted)
     rows.odd_uids = dict(table.odd_uids)
     rows.odd_versions = dict(table.odd_versions)
     rows.odd_times = dict(table.odd_times)
-    for name, one in (("by-name", rows.by_name), ("by-uid", rows.by_uid)):
-        _restore_table(one, *(take(f"tables/{name}/{part}") for part in _PARTS_OF_TABLE))
+
+
+def _check_lengths(graph: Graph) -> None:
+    """Make sure that columns of the same rows, and of the same values, have one length."""
+    rows = graph.rows_of
+    lengths = {len(getattr(rows, name)) for name in Rows.COLUMNS} | {len(rows.uids) >> 4}
+    columns = [(rows.names, lengths)]
+    columns += [(sets.texts, {len(sets.uses)}) for _, sets in _shared(graph)]
+    for texts, wanted in columns:
+        if len(wanted | {len(texts.at), len(texts.sizes)}) != 1:
+            raise ValueError("its columns are not of one length")
+    if len(rows) > len(rows.place):
+        raise ValueError("it has fewer rows than it says")
 
 
 def _restore_table(table: HashTable, sizes: Block, counts: Block, slots: Block) -> None:
@@ -238,11 +256,6 @@ def _restore_table(table: HashTable, sizes: Block, counts: Block, slots: Block) 
     if len(parts[0]) != SEGMENTS or len(parts[1]) != SEGMENTS or sum(parts[0]) != len(all_slots):
         raise ValueError("a table that finds rows is not whole")
     table.rebuilt([all_slots[at:end] for at, end in _bounds(parts[0])], parts[1])
-
-
-def _restore_shared(sets: Interned, sizes: Block, uses: Block, values: Block) -> None:
-    whole = bytes(values)
-    sets.restore([whole[at:end] for at, end in _bounds(_column("i", sizes))], bytes(uses))
 
 
 def _bounds(sizes: array[int]) -> Iterator[tuple[int, int]]:
@@ -256,6 +269,16 @@ def _shared(graph: Graph) -> tuple[tuple[str, Interned], ...]:
         ("facts", graph.facts_sets),
         ("traits", graph.trait_sets),
     )
+
+
+def _texts(graph: Graph) -> tuple[tuple[str, Names], ...]:
+    return ("names", graph.rows_of.names), *((name, one.texts) for name, one in _shared(graph))
+
+
+def _tables(graph: Graph) -> tuple[tuple[str, HashTable], ...]:
+    rows = graph.rows_of
+    of_rows = ("by-name", rows.by_name), ("by-uid", rows.by_uid)
+    return *of_rows, *((name, one.table) for name, one in _shared(graph))
 
 
 def _column(typecode: str, block: Block) -> array[int]:

@@ -41,9 +41,9 @@ class Storage:
         self.links = Links()
         """From objects to what they need by name, and to the pod classes that they select."""
         self.classes = PodClasses()
-        self.label_sets = Interned()
-        self.facts_sets = Interned()
-        self.trait_sets = Interned()
+        self.label_sets = Interned(secret)
+        self.facts_sets = Interned(secret)
+        self.trait_sets = Interned(secret)
         self.details = Details()
         self.selecting = Selecting()
         self.twins: dict[bytes, list[int]] = {}

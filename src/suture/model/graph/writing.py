@@ -335,11 +335,9 @@ class Writable(Readable):
 
     def classes_matching(self, namespace: str, selectors: Iterable[Selector]) -> list[int]:
         """Return the rows of the pod classes of a namespace that any selector matches."""
-        labels, values = self.rows_of.labels, self.label_sets.values
+        labels, texts = self.rows_of.labels, self.label_sets.texts
         found: dict[int, None] = {}
         for selector in selectors:
-            matches = Matcher(selector).matches
-            for row in self.classes_in(namespace):
-                if matches(values[labels[row]]):
-                    found[row] = None
+            rows = Matcher(selector).among(self.classes_in(namespace), labels, texts)
+            found.update(dict.fromkeys(rows))
         return list(found)
