@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
 
+from support.cluster import thing
+from suture.model.edges import Edge, Need
 from suture.model.graph import Graph
+from suture.model.graph.details import Detail
 from suture.model.graph.hashtable import HASH, HashTable
 from suture.model.graph.names import LONG, Names
 from suture.model.graph.saved import blocks, restored
+from suture.model.names import CONFIG_MAPS, SECRETS, ObjectKey
+
+SECRET = ObjectKey(SECRETS, "default", "s")
 
 ROWS = st.integers(0, 99)
 
@@ -77,3 +84,28 @@ def test_texts_of_any_size_come_back(changes: list[tuple[int, int]]) -> None:
         texts.clear(number)
         texts.set(number, text)
     assert len(texts.block) == held
+
+
+def test_numbers_beyond_a_narrow_column_are_kept() -> None:
+    """After 65,536 meanings and sets of finalizers the next ones are no others, in a file too."""
+    graph = Graph()
+    pair = [
+        changed(
+            thing(CONFIG_MAPS, name),
+            finalizers=(name,),
+            needs=(Need(Edge.SECRET, SECRET, name),),
+        )
+        for name in ("first", "last")
+    ]
+    graph.put(pair[0])
+    for number in range(1 << 16):
+        graph.details.number(Detail(Edge.SECRET, key=str(number)))
+        graph.trait_sets.use(b"%d" % number)
+    graph.put(pair[1])
+    made = {name: bytes(make()) for name, make in blocks(graph).items()}
+    for one in (graph, restored(made.__getitem__)):
+        for wanted in pair:
+            row = one.row(wanted.key)
+            assert row is not None
+            assert one.at(row) == wanted
+            assert one.needs_of(row) == wanted.needs

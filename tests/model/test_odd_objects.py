@@ -352,8 +352,11 @@ def test_an_owner_of_any_version_owns(way: str, api_version: Any) -> None:
 
 @WAYS
 @pytest.mark.parametrize(
-    "version", ["-1", "0", str(2**64), "9" * 400, "1e3", " 7", "٣", "", "0x7", "seven"]
-)
+    "version",
+    ["-1", "0", "9" * 400, "1e3", " 7", "٣", "", "0x7", "seven",
+     *(str(2**bits + more) for bits in (32, 40, 64) for more in (-1, 0, 1)),
+     "9" * 12, "1" + "0" * 12],
+)  # fmt: skip
 def test_a_version_is_any_text(way: str, version: str) -> None:
     """A resourceVersion is kept as it is; one that is no number compares by equality only."""
     taken = Taken(way)

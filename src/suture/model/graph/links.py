@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from typing import ClassVar
 
-from suture.model.graph.columns import CHUNK, NONE, integers, reserve
+from suture.model.graph.columns import CHUNK, NONE, integers, narrow, read_narrow, reserve, widened
 
 _CHUNK_OF_NONE = array("i", [NONE]) * CHUNK
 
@@ -24,7 +24,7 @@ class Links:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.source, self.target, self.detail = integers(), integers(), integers()
+        self.source, self.target, self.detail = integers(), integers(), narrow()
         self.in_next, self.in_previous = integers(), integers()
         self.out_next, self.out_previous = integers(), integers()
         self.in_head, self.out_head = integers(), integers()
@@ -45,7 +45,7 @@ class Links:
         in_first, out_first = self.in_head[target], self.out_head[source]
         self.source[link] = source
         self.target[link] = target
-        self.detail[link] = detail
+        self._set_detail(link, detail)
         in_next[link] = in_first
         self.in_previous[link] = NONE
         self.out_next[link] = out_first
@@ -67,8 +67,9 @@ class Links:
     def _more(self) -> None:
         """Make room for more links, all free."""
         first = len(self.source)
-        for name in self.COLUMNS[:7]:
+        for name in self.COLUMNS[:6]:
             getattr(self, name).extend(_CHUNK_OF_NONE)
+        self.detail.frombytes(bytes(CHUNK * self.detail.itemsize))
         for link in range(first, first + CHUNK - 1):
             self.in_next[link] = link + 1
         self._free = first
@@ -92,11 +93,19 @@ class Links:
         """Let a link run to another row."""
         self._leave_target(link)
         first = self.in_head[target]
-        self.target[link], self.detail[link] = target, detail
+        self.target[link] = target
+        self._set_detail(link, detail)
         self.in_next[link], self.in_previous[link] = first, NONE
         if first >= 0:
             self.in_previous[first] = link
         self.in_head[target] = link
+
+    def _set_detail(self, link: int, detail: int) -> None:
+        try:
+            self.detail[link] = detail
+        except OverflowError:
+            self.detail = widened(self.detail)
+            self.detail[link] = detail
 
     def _leave_target(self, link: int) -> None:
         before, after = self.in_previous[link], self.in_next[link]
@@ -131,8 +140,8 @@ class Links:
             reserve(getattr(self, name), share)
 
     COLUMNS: ClassVar[tuple[str, ...]] = (
-        "source", "target", "detail", "in_next", "in_previous", "out_next", "out_previous",
-        "in_head", "out_head",
+        "source", "target", "in_next", "in_previous", "out_next", "out_previous",
+        "detail", "in_head", "out_head",
     )  # fmt: skip
 
     @property
@@ -143,12 +152,12 @@ class Links:
     def restore(self, columns: dict[str, bytes], free: int, count: int) -> None:
         """Take over the columns of an equal one."""
         for name in self.COLUMNS:
-            column = integers()
-            column.frombytes(columns[name])
-            setattr(self, name, column)
+            if name != "detail":
+                setattr(self, name, array("i", columns[name]))
+        self.detail = read_narrow(columns["detail"], len(self.source))
         self._free, self.count = free, count
 
     @property
     def size_bytes(self) -> int:
         """How much memory the links take, the heads of rows left out."""
-        return len(self.source) * 28
+        return len(self.source) * (24 + self.detail.itemsize)

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
-from suture.model.graph.columns import integers
+from suture.model.graph.columns import integers, read_narrow
 from suture.model.graph.details import Detail
 from suture.model.graph.freshness import Freshness
 from suture.model.graph.graph import Graph
@@ -31,7 +31,7 @@ Block = bytes | bytearray | memoryview
 _CHAINS = ("heads", "next", "previous")
 _PARTS_OF_TABLE = ("sizes", "counts", "slots")
 
-VERSION = 5
+VERSION = 6
 """Raised with every change of what a column means."""
 
 
@@ -228,7 +228,9 @@ def _read_table(block: Block) -> _Table:
 def _restore_rows(graph: Graph, table: _Table, take: Callable[[str], Block]) -> None:
     rows = graph.rows_of
     for name in Rows.COLUMNS:
-        setattr(rows, name, _column(getattr(rows, name).typecode, take(f"rows/{name}")))
+        if name != "traits":
+            setattr(rows, name, _column(getattr(rows, name).typecode, take(f"rows/{name}")))
+    rows.traits = read_narrow(take("rows/traits"), len(rows.place))
     rows.uids = bytearray(take("rows/uids"))
     rows.restored(table.rows, _column("i", take("rows/free")))
     rows.deleted = dict(table.deleted)
