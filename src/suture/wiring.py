@@ -296,7 +296,7 @@ class Replica:
                 tasks.create_task(self._enforcer.run(), name="enforce"),
                 tasks.create_task(self._policies.run(), name="policies"),
                 tasks.create_task(self._tick(), name="tick"),
-                tasks.create_task(self._collector.run(), name="collect"),
+                tasks.create_task(self._collector.run(self._mirror.breathe), name="collect"),
             ]
             if saving is not None:
                 running.append(tasks.create_task(saving.run(), name="save"))

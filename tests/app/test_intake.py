@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from support.observing import Told
 from suture.app.intake import Intake
-from suture.app.slices import SLICE_NS
+from suture.app.slices import SLICE_NS, Slices
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import CONFIG_MAPS, Gvk, ObjectKey
@@ -95,6 +96,52 @@ async def test_several_kinds_share_one_slice() -> None:
     await asyncio.wait([task])
     # Eight tasks look at the clock once each to see that the slice is spent.
     assert longest <= SLICE_NS + 9 * clock.step_ns + SLICE_NS // 2
+
+
+async def test_whoever_asks_for_a_turn_has_it_before_a_long_list_goes_on() -> None:
+    """Eight reviews that come at once share turns with a list, in order; none starves another."""
+    clock = Ticking(SLICE_NS // 4)
+    intake = Intake(Graph(), clock)
+    order: list[int] = []
+    turn = 0
+    in_turn: Counter[int] = Counter()
+
+    async def turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async def review(number: int) -> None:
+        await intake.slices.breathe()
+        clock.ns += SLICE_NS
+        in_turn[turn] += 1
+        order.append(number)
+
+    counting = asyncio.create_task(turns())
+    taking = asyncio.create_task(
+        intake.take(CONFIG_MAPS, "9", [Upsert(thing) for thing in things(800)])
+    )
+    await asyncio.gather(*(review(number) for number in range(8)))
+    assert not taking.done()
+    await taking
+    counting.cancel()
+    await asyncio.wait([counting])
+    assert order == list(range(8))
+    assert max(in_turn.values()) == 1
+    assert len(intake.graph) == 800
+
+
+async def test_whoever_gives_up_waiting_leaves_the_line() -> None:
+    """A review whose deadline is over holds up nobody behind it."""
+    slices = Slices(Ticking(2 * SLICE_NS))
+    waiting = [asyncio.create_task(slices.breathe()) for _ in range(4)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    async with asyncio.timeout(5):
+        done = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(one) for one in done].count(asyncio.CancelledError) == 1
+    assert done[2:] == [None, None]
 
 
 async def test_what_a_list_repeats_unchanged_is_told_to_nobody() -> None:

@@ -36,6 +36,9 @@ class Watched:
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
         return tuple(one for one in resources if one in self.stale_types)
 
+    async def breathe(self) -> None:
+        """Alone in the world."""
+
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         self.read.extend(keys)
         if self.away:

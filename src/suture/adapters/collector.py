@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 TICK_S = 0.05
 """LIMIT: between two looks; at 5,000 new pods a second a thousand containers come in it, which are
@@ -65,12 +65,16 @@ class Collector:
         """
         return max(0, gc.get_freeze_count() - self._loaded)
 
-    async def run(self) -> None:
-        """Collect for ever, once the model is frozen."""
+    async def run(self, breathe: Callable[[], Awaitable[None]]) -> None:
+        """Collect for ever, once the model is frozen.
+
+        `breathe` waits for time in a turn of the loop, so that a pass does not come on top of one.
+        """
         await self._frozen.wait()
         while True:
             await asyncio.sleep(TICK_S)
             await self._idle()
+            await breathe()
             self.collect()
 
     def collect(self) -> None:

@@ -81,6 +81,9 @@ class Model(Protocol):
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
         """Return those of `resources` whose state is older than the bound, or was never known."""
 
+    async def breathe(self) -> None:
+        """Wait for time in a turn of the event loop: reviews that come at once share turns."""
+
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read objects live into the graph. Errors: UnavailableError."""
 
@@ -160,6 +163,7 @@ def _alarm(request: Request, decision: str, rim: Rim) -> None:
 async def _judged(
     request: Request, actor: Actor, lane: Lane, decision: str, *, world: World, rim: Rim
 ) -> Judgement:
+    await rim.model.breathe()
     rim.model.saw(request)
     if lane.destructive:
         await _fresh_enough(request, rim)

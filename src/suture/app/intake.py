@@ -92,7 +92,7 @@ class Intake:
         """
         slices, sweep = self.slices, self._sweeps.get(resource)
         for number, delta in enumerate(deltas):
-            if number % SLICE_CHECK == 0:
+            if number % SLICE_CHECK == 0 and slices.spent():
                 await slices.breathe()
             # WHY not a case of the match: of a list's changes all but the last are this.
             if isinstance(delta, Upsert):
@@ -140,7 +140,7 @@ class Intake:
                 newer = ahead is not None and version is not None and ahead.version > version
                 if not newer:
                     self.remove(key, uid)
-                if number % SLICE_CHECK == 0:
+                if number % SLICE_CHECK == 0 and slices.spent():
                     await slices.breathe()
 
     def put(self, thing: ClusterObject) -> int:

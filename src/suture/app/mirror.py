@@ -372,6 +372,10 @@ class Mirror:
         if request.old is not None and not request.subresource:
             self._intake.saw(request.old)
 
+    async def breathe(self) -> None:
+        """Wait for time in a turn of the event loop, in line with the model's own work."""
+        await self._intake.slices.breathe()
+
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read objects live into the graph; see `LiveReads.refresh`."""
         await self._reads.refresh(keys)

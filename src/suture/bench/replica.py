@@ -176,7 +176,7 @@ class Replica:
         async with asyncio.TaskGroup() as tasks:
             running = [
                 tasks.create_task(self.mirror.run()),
-                tasks.create_task(self.collector.run()),
+                tasks.create_task(self.collector.run(self.mirror.breathe)),
             ]
             try:
                 yield

@@ -44,6 +44,10 @@ class AlwaysFresh:
         """Return nothing: what was loaded is all there is."""
         return ()
 
+    async def breathe(self) -> None:
+        """Wait for time in a turn, as with the mirror."""
+        await self._intake.slices.breathe()
+
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read nothing: the model is what a live read would find."""
 

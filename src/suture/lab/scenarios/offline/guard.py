@@ -252,6 +252,9 @@ class _Fresh:
         """Return none."""
         return ()
 
+    async def breathe(self) -> None:
+        """Wait for nobody."""
+
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read nothing."""
 
