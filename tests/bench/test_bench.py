@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from suture.bench import decision, impact, model, quarantine, serve
+from suture.bench import decision, impact, model, quarantine, replaying, serve
 from suture.bench.growth import grown
 from suture.bench.load import request
 from suture.bench.measure import (
@@ -56,6 +56,19 @@ def test_a_benchmark_gives_figures(measure: Callable[[Setting, object], Sample])
     sample = measure(SMALL, silent)
     assert len(sample) >= 8
     assert all_positive(sample)
+
+
+def test_a_replay_is_timed_at_each_level() -> None:
+    """The same events at each level; where bodies are told, more is judged and more is read."""
+    sample = replaying.measure(replace(SMALL, calls=40), silent)
+    levels = ("metadata", "request", "request_response")
+    assert len({sample[f"{one}.events"].value for one in levels}) == 1
+    assert all(sample[f"{one}.{name}"].value > 0 for one in levels
+               for name in ("events_per_s", "events_per_s_wall", "writes_per_s", "refused"))  # fmt: skip
+    judged = [sample[f"{one}.judged"].value for one in levels]
+    assert judged[0] < judged[1] == judged[2]
+    sizes = [sample[f"{one}.event_bytes"].value for one in levels]
+    assert sizes == sorted(sizes)
 
 
 @pytest.mark.lab

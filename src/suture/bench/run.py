@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from suture.bench import decision, impact, model, policies, quarantine, serve
+from suture.bench import decision, impact, model, policies, quarantine, replaying, serve
 from suture.bench.measure import Measured, Report, Sample, Say, Setting, report_of
 from suture.errors import InputError
 
@@ -26,6 +26,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "policies": _policies,
     "impact": impact.measure,
     "decision": decision.measure,
+    "replay": replaying.measure,
     "model": model.measure,
     "serve": serve.measure,
     "quarantine": quarantine.measure,

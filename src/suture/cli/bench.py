@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suture.bench.measure import Report
     from suture.lab.clusters import Size
 
-Name = Literal["policies", "impact", "decision", "model", "serve", "quarantine", "all"]
+Name = Literal["policies", "impact", "decision", "replay", "model", "serve", "quarantine", "all"]
 Say = Callable[[str], None]
 
 
@@ -31,11 +31,12 @@ def bench(
     """Measure one part of Suture, or all of them, on this machine.
 
     policies: what weighing one case costs. impact: how long it takes to say what a change would
-    do, every effect of it. decision: the time of a decision alone. model: what the model of a
-    cluster weighs, how fast it starts, follows and answers, how long it ever stalls, and the same
-    of plain dicts and networkx. serve: requests a second over HTTPS with mutual TLS, and what each
-    costs. quarantine: from the order to the last write that still went through, on a real control
-    plane.
+    do, every effect of it. decision: the time of a decision alone. replay: how many events of a
+    recorded audit log `suture replay` judges a second, the whole command, at each level. model:
+    what the model of a cluster weighs, how fast it starts, follows and answers, how long it ever
+    stalls, and the same of plain dicts and networkx. serve: requests a second over HTTPS with
+    mutual TLS, and what each costs. quarantine: from the order to the last write that still went
+    through, on a real control plane.
 
     Parameters
     ----------
