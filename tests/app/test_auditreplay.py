@@ -14,7 +14,7 @@ from suture.app.auditreplay import Replayer
 from suture.model.graph import Graph
 from suture.model.names import DEPLOYMENTS, SERVICES, ObjectKey
 from suture.policy.policyset import PolicySet
-from suture.wire.audit import Write, decode_event
+from suture.wire.audit import EventDecoder, Write
 
 OPERATOR = "system:serviceaccount:lb:operator"
 
@@ -58,7 +58,7 @@ class Log:
             "requestObject": request, "responseObject": response,
             "requestReceivedTimestamp": f"2026-11-20T{10 + at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.000000Z",
         }  # fmt: skip
-        found = decode_event(json.dumps(event).encode())
+        found = EventDecoder().decode(json.dumps(event).encode())
         assert isinstance(found, Write)
         self.writes.append(found)
 

@@ -11,10 +11,10 @@ from suture.model.names import Gvr
 from suture.model.selectors import parse_selector
 from suture.wire.audit import (
     AuditLineError,
+    EventDecoder,
     Level,
     Skipped,
     Write,
-    decode_event,
     events_of,
     is_list,
 )
@@ -42,7 +42,7 @@ def line(verb: str = "delete", **more: Any) -> bytes:
 
 def written(raw: bytes) -> Write:
     """Decode a line that is a write."""
-    found = decode_event(raw)
+    found = EventDecoder().decode(raw)
     assert isinstance(found, Write)
     return found
 
@@ -107,16 +107,16 @@ def test_a_collection_has_its_selector() -> None:
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])
 def test_reads_are_passed_over_undecoded(verb: str) -> None:
-    assert decode_event(line(verb)) is Skipped.READ
+    assert EventDecoder().decode(line(verb)) is Skipped.READ
     # Also where the fields stand in another order than Go's.
     fields = json.loads(line(verb))
     turned = json.dumps(dict(reversed(fields.items()))).encode()
-    assert decode_event(turned) is Skipped.READ
+    assert EventDecoder().decode(turned) is Skipped.READ
 
 
 def test_only_the_last_stage_counts() -> None:
-    assert decode_event(line(stage="ResponseStarted")) is Skipped.STAGE
-    assert decode_event(line(objectRef=None)) is Skipped.NO_OBJECT
+    assert EventDecoder().decode(line(stage="ResponseStarted")) is Skipped.STAGE
+    assert EventDecoder().decode(line(objectRef=None)) is Skipped.NO_OBJECT
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_only_the_last_stage_counts() -> None:
 )  # fmt: skip
 def test_a_line_that_is_no_event_is_said_to_be_none(raw: bytes) -> None:
     with pytest.raises(AuditLineError):
-        decode_event(raw)
+        EventDecoder().decode(raw)
 
 
 def test_a_list_is_taken_apart() -> None:
@@ -139,7 +139,7 @@ def test_a_list_is_taken_apart() -> None:
 
     assert is_list(whole)
     assert not is_list(line())
-    found = [decode_event(one) for one in events_of(whole)]
+    found = [EventDecoder().decode(one) for one in events_of(whole)]
     assert isinstance(found[0], Write)
     assert found[1] is Skipped.READ
     with pytest.raises(AuditLineError):

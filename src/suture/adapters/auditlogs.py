@@ -24,7 +24,7 @@ else:
     from backports import zstd
 
 from suture.errors import InputError
-from suture.wire.audit import AuditLineError, Skipped, Write, decode_event, events_of, is_list
+from suture.wire.audit import AuditLineError, EventDecoder, Skipped, Write, events_of, is_list
 
 SUFFIXES = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".zst", ".audit")
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -35,6 +35,9 @@ MAX_LINE_BYTES = 64 << 20
 KEPT_BYTES = 512 << 20
 """LIMIT: logs up to this are decoded once and kept for the second pass, in about as much memory;
 longer ones are read twice."""
+
+BUFFER_BYTES = 1 << 20
+"""LIMIT: read at a time: some hundred lines of several KB each."""
 
 LOCATED = 20
 """LIMIT: malformed lines that are located; all are counted."""
@@ -149,7 +152,7 @@ def read_writes(
 
 
 def _writes(path: Path, tally: Tally, say: Say) -> Iterator[Write]:
-    number = 0
+    number, decode = 0, EventDecoder().decode
     with _opened(path) as file:
         while True:
             try:
@@ -168,7 +171,7 @@ def _writes(path: Path, tally: Tally, say: Say) -> Iterator[Write]:
             try:
                 for event in events_of(text) if is_list(text) else (text,):
                     tally.events += 1
-                    match decode_event(event):
+                    match decode(event):
                         case Write() as write:
                             yield write
                         case Skipped.READ:
@@ -185,7 +188,7 @@ def _writes(path: Path, tally: Tally, say: Say) -> Iterator[Write]:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        file = path.open("rb")
+        file = path.open("rb", buffering=BUFFER_BYTES)
         magic = file.read(4)
         file.seek(0)
     except OSError as error:

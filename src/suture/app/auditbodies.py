@@ -15,16 +15,19 @@ from suture.app.watches import Watches
 from suture.app.whatif import kept
 from suture.model.graph import Graph
 from suture.model.kindnames import kind_of
-from suture.model.names import PODS, SECRETS, Gvk, ObjectKey, Propagation
+from suture.model.names import PODS, SECRETS, Gvk, Gvr, ObjectKey, Propagation
 from suture.model.objects import ClusterObject, NodeFacts, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.request import DeleteOptions
 from suture.model.selectors import Operator, Selector
 from suture.wire.audit import Write
 from suture.wire.patches import strategic
-from suture.wire.trim import UNREADABLE, TrimError, Trimmer
+from suture.wire.trim import READERS, UNREADABLE, Reader, TrimError, Trimmer
 
 PLACEHOLDER = "by-name:"
 """What the uid begins with of an object of which the log tells no more than its name."""
+
+NO_OBJECTS = frozenset({"Status", "Scale", "Eviction", "DeleteOptions", "Table"})
+"""Kinds that stand where an object may, and are none."""
 
 _any = msgspec.json.Decoder()
 
@@ -69,18 +72,17 @@ class Bodies:
         self._trimmer = Trimmer(secret_keys=True)
         Rules(self._trimmer, Watches(), graph).load(graph)
         self._kinds = {resource: kind for (_, kind), resource in graph.kinds.items()}
+        self._readers: dict[Gvr, Reader] = {}
         self._number = 0
 
     def gvk(self, write: Write) -> Gvk:
         """Return the kind of what a write is about."""
-        resource = write.gvr.resource
-        kind = self._kinds.get(resource) or kind_of(resource, self._graph.kinds)
-        return Gvk(write.gvr.group, write.gvr.version, kind)
+        return self._reader(write).gvk
 
-    def after(self, write: Write, old: ClusterObject | None = None) -> ClusterObject | None:
+    def after(self, write: Write, row: int | None = None) -> ClusterObject | None:
         """Return an object after a create, an update or a patch; None where the log tells nothing.
 
-        A patch alone is applied to what the model knows of the object.
+        A patch alone is applied to what the model knows of the object, in a live `row`.
         """
         if write.response and write.subresource in ("", "status"):
             found = self._read(write.response, write)
@@ -88,13 +90,10 @@ class Bodies:
                 return found
         if not write.request or write.subresource:
             return None
+        old = None if row is None else self._graph.at(row)
         if write.verb in ("create", "update"):
             return self._lived(self._read(write.request, write), write, old)
         return None if old is None else self._patched(write, old)
-
-    def deleted(self, write: Write) -> ClusterObject | None:
-        """Return the object that a delete took, where its answer shows it."""
-        return self._read(write.response, write) if write.response else None
 
     def items(self, write: Write) -> Iterator[ClusterObject]:
         """Yield the objects of a collection's answer."""
@@ -104,10 +103,11 @@ class Bodies:
             found = msgspec.json.decode(write.response, type=_Items)
         except UNREADABLE:
             return
+        reader = self._reader(write)
         for item in found.items or ():
-            thing = self._trim(item, write)
+            thing = _read_odd(reader, item)
             if thing is not None:
-                yield thing
+                yield _placed(thing, write)
 
     def named(self, key: ObjectKey) -> ClusterObject:
         """Return an object of which only the name is known: its edges are unknown."""
@@ -127,7 +127,7 @@ class Bodies:
 
     def keeps(self, write: Write) -> bool:
         """Whether a deleted pod stays for its grace; the kubelet's own delete ends it at once."""
-        if write.gvr.resource != PODS:
+        if write.key.resource != PODS:
             return False
         found = _decoded(write.request, _Options)
         forced = found is not None and found.grace_period_seconds == 0
@@ -167,23 +167,32 @@ class Bodies:
 
     # ---- reading
 
+    def _reader(self, write: Write) -> Reader:
+        """Return what reads the objects of a write's endpoint."""
+        found = self._readers.get(write.gvr)
+        if found is None:
+            resource = write.key.resource
+            kind = self._kinds.get(resource) or kind_of(resource, self._graph.kinds)
+            gvk = Gvk(write.gvr.group, write.gvr.version, kind)
+            if len(self._readers) >= READERS:
+                self._readers.clear()
+            found = self._trimmer.reader(resource, gvk, full=resource != SECRETS)
+            self._readers[write.gvr] = found
+        return found
+
     def _read(self, body: bytes, write: Write) -> ClusterObject | None:
         """Read a whole object of the write's kind; None for a Status, or what is cut short."""
+        reader = self._reader(write)
+        document = reader.decoded(body)
+        if document is not None:
+            if document.kind in NO_OBJECTS:
+                return None
+            return _placed(reader.made(document), write)
         head = _decoded(body, _Head)
-        if head is None or head.kind in ("Status", "Scale", "Eviction", "DeleteOptions", "Table"):
+        if head is None or head.kind in NO_OBJECTS:
             return None
-        return self._trim(body, write)
-
-    def _trim(self, body: bytes | msgspec.Raw, write: Write) -> ClusterObject | None:
-        resource = write.gvr.resource
-        try:
-            thing = self._trimmer.trim(body, resource, self.gvk(write), full=resource != SECRETS)
-        except TrimError:
-            return None
-        key = ObjectKey(
-            resource, thing.key.namespace or write.namespace, thing.key.name or write.name
-        )
-        return msgspec.structs.replace(thing, key=key)
+        thing = _read_odd(reader, body)
+        return None if thing is None else _placed(thing, write)
 
     def _lived(
         self, thing: ClusterObject | None, write: Write, old: ClusterObject | None
@@ -204,10 +213,27 @@ class Bodies:
             return None
         body = strategic(_sketch(old), patch)
         body.setdefault("metadata", {})
-        new = self._trim(msgspec.json.encode(body), write)
+        new = _read_odd(self._reader(write), msgspec.json.encode(body))
         if new is None:
             return None
-        return _with_known(kept(old, new, patch), old, patch)
+        return _with_known(kept(old, _placed(new, write), patch), old, patch)
+
+
+def _read_odd(reader: Reader, body: bytes | msgspec.Raw) -> ClusterObject | None:
+    """Read an object part by part where it is odd; None for what is no JSON at all."""
+    try:
+        return reader.one(body)
+    except TrimError:
+        return None
+
+
+def _placed(thing: ClusterObject, write: Write) -> ClusterObject:
+    """Return what was written where it was written, should its body not say so."""
+    key, at = thing.key, write.key
+    if (key.namespace or not at.namespace) and (key.name or not at.name):
+        return thing
+    there = ObjectKey(at.resource, key.namespace or at.namespace, key.name or at.name)
+    return msgspec.structs.replace(thing, key=there)
 
 
 def _decoded(body: bytes, kind: type[msgspec.Struct]) -> Any:

@@ -20,49 +20,40 @@ from suture.app.signals import Signals
 from suture.impact.effects import VICTIMS_NAMED
 from suture.impact.telling import told, words_of
 from suture.judge import Judgement, World, judge, note_collection
-from suture.model.actor import IdentityKind, Operators, Profile, Stage, UserInfo
+from suture.model.actor import Actor, IdentityKind, Operators, Profile, Stage, UserInfo
 from suture.model.clock import Now
 from suture.model.graph import Graph
-from suture.model.names import (
-    CLAIMS,
-    CRDS,
-    DISRUPTION_BUDGETS,
-    NODES,
-    PODS,
-    SNAPSHOTS,
-    VOLUMES,
-    Gvk,
-    ObjectKey,
-    Operation,
-    Resource,
-)
+from suture.model.graph.put import Life
+from suture.model.names import NODES, PODS, Gvk, ObjectKey, Operation
 from suture.model.objects import ClusterObject
-from suture.model.request import Collection, Request
+from suture.model.request import Collection, DeleteOptions, Extent, One, Request
 from suture.policy.policyset import PolicySet
 from suture.policy.rules import ClusterFacts, Point
 from suture.verdict import Verdict
-from suture.wire.audit import Write
+from suture.wire.audit import SPARED, Write
 
 TICK_S = 1.0
 """LIMIT: event time between two rounds of refunds, as live."""
 
 EVICTION = Gvk("policy", "v1", "Eviction")
 
-SPARED = frozenset(
-    {
-        Resource("coordination.k8s.io", "leases"),
-        Resource("", "events"),
-        Resource("events.k8s.io", "events"),
-        Resource("authentication.k8s.io", "tokenreviews"),
-        Resource("authorization.k8s.io", "subjectaccessreviews"),
-        Resource("authorization.k8s.io", "selfsubjectaccessreviews"),
-    }
-)
-"""Never judged on a cluster either: lane 0."""
+ACTORS = 8_192
+"""LIMIT: identities whose operators are remembered, as many as the log's reader remembers."""
+
+DIRECT = 100
+"""LIMIT: direct objects looked at for whether a verdict rests on what was put back."""
 
 
-STATUS_READ = frozenset({PODS, NODES, CLAIMS, VOLUMES, DISRUPTION_BUDGETS, CRDS, SNAPSHOTS})
-"""Types of whose status the model reads something that a decision rests on."""
+class _After(msgspec.Struct, frozen=True, gc=False):
+    """What a write leads to, as far as the log tells. `row`: its object's, where it is there.
+
+    `asked`: the log tells what was asked, so that it can be judged.
+    """
+
+    row: int | None = None
+    new: ClusterObject | None = None
+    size: int | None = None
+    asked: bool = False
 
 
 class Replayer:
@@ -81,6 +72,7 @@ class Replayer:
         self._ending: dict[ObjectKey, ClusterObject] = {}
         self._put_back: set[ObjectKey] = set()
         self._seen: dict[ObjectKey, ClusterObject] = {}
+        self._actors: dict[int, Actor] = {}
         self._ticked_s = 0.0
         self.found = Findings()
 
@@ -88,9 +80,9 @@ class Replayer:
 
     def survey(self, write: Write) -> None:
         """Take note of a write: what it tells of the beginning, by the first one of each object."""
-        resource = write.gvr.resource
         self._enrol(write.user)
-        if not write.persisted or resource in SPARED:
+        key = write.key
+        if not write.persisted or key.resource in SPARED:
             return
         if write.verb == "deletecollection":
             for item in self._bodies.items(write):
@@ -98,26 +90,25 @@ class Replayer:
             return
         if write.subresource and write.subresource != "eviction":
             return
-        key = _key(write)
-        if key.name and key in self._touched and (key in self._seen or key not in self._put_back):
-            return
-        thing = self._bodies.after(write)
-        if thing is not None and thing.key.name:
+        if not key.name:
             # WHY from there: a name that the server made up is in its answer alone.
+            thing = self._bodies.after(write)
+            if thing is None or not thing.key.name:
+                return
             key = thing.key
-            # WHY kept: the nearest form of an object whose earlier ones nobody recorded.
-            self._seen.setdefault(key, thing)
-        if key in self._touched or not key.name:
+        if key in self._touched:
+            if key in self._put_back and key not in self._seen:
+                # WHY kept: the nearest form of an object whose earlier ones nobody recorded.
+                self._see(key, write)
             return
+        self._touched.add(key)
         if write.creates:
-            self._touched.add(key)
             self._take_away(key)
-        elif write.verb == "delete":
-            self._first(key, self._bodies.deleted(write))
-        else:
-            # An update: it was there, in a form that only the snapshot or the log's next one tells.
-            self._touched.add(key)
-            self._there(key, thing)
+        elif self._graph.row(key) is None:
+            # It was there: in the form of its delete, or in one that only this or the log's next
+            # event tells. Where the snapshot has it, no body need be read.
+            self._put_back.add(key)
+            self._see(key, write)
 
     def _enrol(self, user: UserInfo) -> None:
         if user.username not in self._users:
@@ -125,16 +116,18 @@ class Replayer:
                 user.username, users=(user.username,), stage=Stage.ENFORCE
             )
 
-    def _first(self, key: ObjectKey, thing: ClusterObject | None) -> None:
+    def _see(self, key: ObjectKey, write: Write) -> None:
+        """Keep the form of an object that a write tells, where it tells one."""
+        thing = self._bodies.after(write)
+        if thing is not None:
+            self._seen[key] = thing
+
+    def _first(self, key: ObjectKey, thing: ClusterObject) -> None:
         """Note that an object was there when the log began, since its first word is its end."""
         if key not in self._touched:
             self._touched.add(key)
-            self._there(key, thing)
-
-    def _there(self, key: ObjectKey, thing: ClusterObject | None) -> None:
-        if self._graph.row(key) is None:
-            self._put_back.add(key)
-            if thing is not None:
+            if self._graph.row(key) is None:
+                self._put_back.add(key)
                 self._seen.setdefault(key, thing)
 
     def _take_away(self, key: ObjectKey) -> None:
@@ -150,6 +143,7 @@ class Replayer:
     def begin(self) -> None:
         """End the first pass: what was there is there again, as the nearest form that is known."""
         self._world.operators = Operators(self._users.values())
+        self._actors.clear()
         for key in self._put_back:
             known = self._seen.get(key)
             if known is None:
@@ -176,30 +170,42 @@ class Replayer:
         if write.dry_run:
             found.dry_runs += 1
             return
-        if write.gvr.resource in SPARED:
+        if write.key.resource in SPARED:
             found.spared += 1
             return
-        request = self._request(write)
-        if request is not None:
-            self._weigh(write, request)
+        after = self._after(write)
+        if after.asked and self._is_judged(write):
+            self._weigh(write, self._request(write, after))
         if write.persisted:
-            self._happen(write, request)
+            self._happen(write, after)
         else:
             found.not_persisted += 1
 
-    def _weigh(self, write: Write, request: Request) -> None:
-        found = self.found
-        actor = self._world.operators.attribute(write.user)
-        if actor.kind is IdentityKind.SYSTEM:
-            found.spared += 1
-            return
-        if actor.kind is IdentityKind.CONSEQUENCE:
+    def _is_judged(self, write: Write) -> bool:
+        """Whether a write is anybody's to answer for; those that are not are counted."""
+        kind = self._actor(write.user).kind
+        if kind is IdentityKind.SYSTEM:
+            self.found.spared += 1
+            return False
+        if kind is IdentityKind.CONSEQUENCE:
             # WHY not judged: it carries out what somebody else asked for and was charged for.
-            found.consequences += 1
-            return
-        if not write.persisted:
-            # WHY not judged: it asked for nothing that the cluster then did, and charges nobody.
-            return
+            self.found.consequences += 1
+            return False
+        # WHY not judged: what was not done asked for nothing of the cluster, and charges nobody.
+        return write.persisted
+
+    def _actor(self, user: UserInfo) -> Actor:
+        """Return who a user is. Equal identities come as the very same value, mostly."""
+        # INVARIANT: an actor keeps its user, so that no other value gets its number.
+        actor = self._actors.get(id(user))
+        if actor is None:
+            if len(self._actors) >= ACTORS:
+                self._actors.clear()
+            actor = self._actors[id(user)] = self._world.operators.attribute(user)
+        return actor
+
+    def _weigh(self, write: Write, request: Request) -> None:
+        found, actor = self.found, self._actor(write.user)
         if isinstance(request.extent, Collection):
             note_collection(request, self._world, self._now)
         judgement = judge(request, actor, self._world, self._now, Point.ADMISSION)
@@ -213,12 +219,14 @@ class Replayer:
             found.warned += 1
 
     def _rests_on_rewound(self, judgement: Judgement) -> bool:
-        if not self._put_back:
+        back, view = self._put_back, self._world.view
+        if not back:
             return False
-        view = self._world.view
-        keys = {judgement.case.request.key, *judgement.evidence}
-        keys.update(view.key(row) for row in judgement.change.direct[:100])
-        return not self._put_back.isdisjoint(keys)
+        return (
+            judgement.case.request.key in back
+            or not back.isdisjoint(judgement.evidence)
+            or any(view.key(row) in back for row in judgement.change.direct[:DIRECT])
+        )
 
     def _note(
         self,
@@ -249,78 +257,90 @@ class Replayer:
 
     # ---- requests
 
-    def _request(self, write: Write) -> Request | None:
-        """Return the request that a write was; None where the log does not tell what it asked."""
-        bodies, key = self._bodies, _key(write)
-        asked = Request(
-            uid=write.audit_id or str(self.found.writes),
-            operation=Operation.UPDATE,
-            gvr=write.gvr,
-            gvk=bodies.gvk(write),
-            subresource=write.subresource,
-            namespace=write.namespace,
-            name=write.name,
-            user=write.user,
-        )
-        change = msgspec.structs.replace
-        row = self._graph.row(key)
-        old = None if row is None else self._graph.at(row)
+    def _after(self, write: Write) -> _After:
+        """Return what a write leads to; count where the log does not tell what it asked."""
+        bodies, found = self._bodies, self.found
         match write.verb, write.subresource:
-            case "delete", _:
-                options = bodies.options(write)
-                return change(asked, operation=Operation.DELETE, old=old, options=options)
+            case ("delete", _) | ("create", "eviction"):
+                return _After(self._graph.row(write.key), asked=True)
             case "deletecollection", _:
-                self.found.untold[Untold.NO_ITEMS] += not write.response
-                extent = Collection(write.selector, write.by_fields)
-                options = bodies.options(write)
-                return change(asked, operation=Operation.DELETE, extent=extent, options=options)
-            case "create", "eviction":
-                return change(asked, operation=Operation.CREATE, gvk=EVICTION)
+                found.untold[Untold.NO_ITEMS] += not write.response
+                return _After(asked=True)
             case "create", "":
-                new = bodies.after(write) or self._ending.get(key)
-                name = write.name or (new.key.name if new is not None else "")
-                return change(
-                    asked, operation=Operation.CREATE, name=name, new=new, new_body=write.request
-                )
+                return _After(new=bodies.after(write) or self._ending.get(write.key), asked=True)
             case (("update" | "patch"), "scale"):
                 size = bodies.size(write)
-                return self._told(size is not None, change(asked, scale_to=size))
+                if size is None:
+                    found.untold[Untold.NO_BODY] += 1
+                return _After(self._graph.row(write.key), size=size, asked=size is not None)
             case (("update" | "patch"), ""):
-                new = bodies.after(write, old)
-                told_whole = self._told(new is not None, change(asked, old=old, new=new))
-                return None if old is None else told_whole
+                row = self._graph.row(write.key)
+                new = bodies.after(write, row)
+                if new is None:
+                    found.untold[Untold.NO_BODY] += 1
+                return _After(row, new, asked=row is not None and new is not None)
+            case (("update" | "patch"), "status"):
+                return _After(new=bodies.after(write))
             case _:
-                return None
+                return _After()
 
-    def _told(self, is_told: bool, request: Request) -> Request | None:
-        """Return a request whose body the log tells; count it where it does not."""
-        if is_told:
-            return request
-        self.found.untold[Untold.NO_BODY] += 1
-        return None
+    def _request(self, write: Write, after: _After) -> Request:
+        """Return the request that a write was."""
+        bodies, new = self._bodies, after.new
+        operation, gvk, name = Operation.UPDATE, bodies.gvk(write), write.name
+        extent: Extent = One()
+        options, body, old = DeleteOptions(), b"", None
+        match write.verb, write.subresource:
+            case "delete", _:
+                operation, options = Operation.DELETE, bodies.options(write)
+                old = None if after.row is None else self._graph.at(after.row)
+            case "deletecollection", _:
+                operation, options = Operation.DELETE, bodies.options(write)
+                extent = Collection(write.selector, write.by_fields)
+            case "create", "eviction":
+                operation, gvk = Operation.CREATE, EVICTION
+            case "create", _:
+                operation, body = Operation.CREATE, write.request
+                name = name or (new.key.name if new is not None else "")
+            case _, "":
+                old = None if after.row is None else self._graph.at(after.row)
+            case _:
+                pass
+        return Request(
+            uid=write.audit_id or str(self.found.writes),
+            operation=operation,
+            gvr=write.gvr,
+            gvk=gvk,
+            subresource=write.subresource,
+            namespace=write.namespace,
+            name=name,
+            user=write.user,
+            extent=extent,
+            old=old,
+            new=new,
+            new_body=body,
+            scale_to=after.size,
+            options=options,
+        )
 
     # ---- what happened
 
-    def _happen(self, write: Write, request: Request | None) -> None:
-        key = _key(write)
+    def _happen(self, write: Write, after: _After) -> None:
+        key = write.key
         match write.verb, write.subresource:
             case ("delete", _) | ("create", "eviction"):
                 self._end(key, grace=self._bodies.keeps(write))
             case "deletecollection", _:
                 self._end_all(write)
             case _, "scale":
-                if request is not None and request.scale_to is not None:
-                    self._put(self._bodies.sized(key, request.scale_to))
+                if after.size is not None:
+                    self._put(self._bodies.sized(key, after.size))
             case "create", "binding":
                 self._put(self._bodies.bound(write, key))
             case "create", "":
-                made = request.new if request is not None else None
-                self._put(made or (self._bodies.named(key) if key.name else None))
+                self._put(after.new or (self._bodies.named(key) if key.name else None))
             case (("update" | "patch"), ("" | "status")):
-                row = self._graph.row(key)
-                old = None if row is None else self._graph.at(row)
-                known = request.new if request is not None and request.new is not None else None
-                self._put(known or self._bodies.after(write, old))
+                self._put(after.new)
             case _:
                 return
 
@@ -331,10 +351,8 @@ class Replayer:
         if thing.terminating and not thing.finalizers and thing.key.resource != PODS:
             self._end(thing.key, grace=False)
             return
-        row = self._graph.row(thing.key)
         self._put_back.discard(thing.key)
-        self._graph.put(thing)
-        if row is None:
+        if self._graph.put(thing).life is Life.NEW:
             self._settler.began(thing)
         else:
             self._settler.changed(thing, terminates=thing.terminating)
@@ -365,12 +383,8 @@ class Replayer:
             graph, selector = self._graph, write.selector
             keys = [
                 graph.key(row)
-                for row in graph.rows(write.gvr.resource, write.namespace or None)
+                for row in graph.rows(write.key.resource, write.namespace or None)
                 if selector is None or selector.matches(graph.labels(row) or {})
             ]
         for key in keys:
             self._end(key, grace=False)
-
-
-def _key(write: Write) -> ObjectKey:
-    return ObjectKey(write.gvr.resource, write.namespace, write.name)

@@ -1,6 +1,7 @@
 """Lines of an audit log: bytes to recorded writes.
 
-Pure. Most lines of a log are reads; they are told by their verb, before anything is decoded.
+Pure. Most lines of a log are reads; they are told by their verb, before anything is decoded. Of
+the rest no body is looked into here, and those that nobody reads are not even kept.
 Source: audit.k8s.io/v1 Event and Policy. The API server writes one event a line, its fields in the
 order of the Go struct.
 """
@@ -16,18 +17,40 @@ import msgspec
 
 from suture.errors import InputError
 from suture.model.actor import UserInfo
-from suture.model.names import NAMESPACES, Gvr, Resource
+from suture.model.names import LEASES, NAMESPACES, Gvr, ObjectKey, Resource
 from suture.model.selectors import Selector, parse_selector
 from suture.wire.admission import User
 from suture.wire.shapes import ABSENT
-from suture.wire.trim import UNREADABLE
+from suture.wire.trim import UNREADABLE, Interned
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-READS = frozenset({"get", "list", "watch", "head", "options", "proxy", "post"})
+READS = frozenset({b"get", b"list", b"watch", b"head", b"options", b"proxy", b"post"})
+"""The verbs of what changes nothing, as they stand in a line."""
 DONE = "ResponseComplete"
 CREATED = 201
 HEAD_BYTES = 4096
 """LIMIT: where the verb of an event stands; before it are an id, a stage and the request's URI."""
+
+SPARED = frozenset(
+    {
+        LEASES,
+        Resource("", "events"),
+        Resource("events.k8s.io", "events"),
+        Resource("authentication.k8s.io", "tokenreviews"),
+        Resource("authorization.k8s.io", "subjectaccessreviews"),
+        Resource("authorization.k8s.io", "selfsubjectaccessreviews"),
+    }
+)
+"""Never judged on a cluster either (lane 0), and nothing rests on what they hold."""
+
+TOLD = frozenset({"", "status", "scale", "binding", "eviction"})
+"""Subresources whose bodies tell something of the object; "" is the object itself."""
+
+USERS = 4096
+"""LIMIT: identities remembered by their text, in two generations: 8 MB at most."""
+
+TYPES = 4096
+"""LIMIT: endpoints remembered; clusters serve 1,000 kinds at most."""
 
 _VERB = b'"verb":"'
 
@@ -43,7 +66,9 @@ class Level(StrEnum):
 class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One write as a log tells of it. Bodies are empty where the level leaves them out.
 
-    `selector` None: a collection without one. `time_s` is when the request came, since the epoch.
+    They are, too, where nobody reads them: of what is spared, of dry runs, of subresources that
+    tell nothing. `selector` None: a collection without one. `time_s` is when the request came,
+    since the epoch.
     """
 
     audit_id: str
@@ -52,9 +77,9 @@ class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     verb: str
     user: UserInfo
     gvr: Gvr
+    key: ObjectKey
+    """Where its object is found; the name is empty where only the server's answer tells it."""
     subresource: str
-    namespace: str
-    name: str
     uid: str
     code: int
     dry_run: bool
@@ -62,6 +87,16 @@ class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     by_fields: bool
     request: bytes
     response: bytes
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that was written to; empty for what is in none."""
+        return self.key.namespace
+
+    @property
+    def name(self) -> str:
+        """The name that was written to."""
+        return self.key.name
 
     @property
     def persisted(self) -> bool:
@@ -123,8 +158,8 @@ class _Event(
     verb: str
     audit_id: str = ""
     uri: str = ""
-    user: User = msgspec.field(default_factory=User)
-    impersonated: User | None = None
+    user: msgspec.Raw = ABSENT
+    impersonated: msgspec.Raw = ABSENT
     ref: _ObjectRef | None = None
     status: _Status | None = None
     request: msgspec.Raw = ABSENT
@@ -138,6 +173,7 @@ class _List(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Event)
 _list_decoder = msgspec.json.Decoder(_List)
+_user_decoder = msgspec.json.Decoder(User)
 
 
 def is_list(text: bytes) -> bool:
@@ -155,59 +191,85 @@ def events_of(text: bytes) -> Iterator[bytes]:
         yield bytes(item)
 
 
-def decode_event(line: bytes) -> Write | Skipped:
-    """Read one event. Errors: AuditLineError for what is none."""
-    verb = _verb(line)
-    if verb in READS and line.endswith(b"}"):
-        return Skipped.READ
-    try:
-        event = _decoder.decode(line)
-    except UNREADABLE as error:
-        raise AuditLineError(f"is no audit event: {error}") from error
-    if event.verb not in WRITES:
-        return Skipped.READ
-    if event.stage != DONE:
-        return Skipped.STAGE
-    if event.ref is None or not event.ref.resource:
-        return Skipped.NO_OBJECT
-    if event.received is None:
-        raise AuditLineError("has no `requestReceivedTimestamp`")
-    return _write(event, event.ref, event.received)
+class EventDecoder:
+    """Reads the events of a log, sharing what many of them have in common: users and endpoints."""
+
+    def __init__(self) -> None:
+        self._users = Interned(_user, USERS)
+        self._types: dict[tuple[str, str, str], tuple[Gvr, Resource]] = {}
+
+    def decode(self, line: bytes) -> Write | Skipped:
+        """Read one event. Errors: AuditLineError for what is none."""
+        if _verb(line) in READS and line.endswith(b"}"):
+            return Skipped.READ
+        try:
+            event = _decoder.decode(line)
+            if event.verb not in WRITES:
+                return Skipped.READ
+            if event.stage != DONE:
+                return Skipped.STAGE
+            if event.ref is None or not event.ref.resource:
+                return Skipped.NO_OBJECT
+            user = self._user_of(event)
+        except UNREADABLE as error:
+            raise AuditLineError(f"is no audit event: {error}") from error
+        if event.received is None:
+            raise AuditLineError("has no `requestReceivedTimestamp`")
+        return self._write(event, event.ref, event.received, user)
+
+    def _user_of(self, event: _Event) -> UserInfo:
+        if event.impersonated is not ABSENT and (raw := bytes(event.impersonated)) != b"null":
+            return self._users.get(raw)
+        return UserInfo("") if event.user is ABSENT else self._users.get(bytes(event.user))
+
+    def _write(self, event: _Event, ref: _ObjectRef, received: datetime, user: UserInfo) -> Write:
+        gvr, resource = self._type(ref)
+        uri, selector, by_fields = event.uri, None, False
+        if event.verb == "deletecollection":
+            query = _query(uri)
+            selector, by_fields = _selector(query), "fieldSelector" in query
+        dry_run = "dryRun" in uri and "dryRun" in _query(uri)
+        told = not dry_run and ref.subresource in TOLD and resource not in SPARED
+        namespace = "" if resource == NAMESPACES else ref.namespace
+        return Write(
+            audit_id=event.audit_id,
+            level=event.level,
+            time_s=received.timestamp(),
+            verb=event.verb,
+            user=user,
+            gvr=gvr,
+            key=ObjectKey(resource, namespace, ref.name),
+            subresource=ref.subresource,
+            uid=ref.uid,
+            code=event.status.code if event.status is not None else 0,
+            dry_run=dry_run,
+            selector=selector,
+            by_fields=by_fields,
+            request=_body(event.request) if told else b"",
+            response=_body(event.response) if told else b"",
+        )
+
+    def _type(self, ref: _ObjectRef) -> tuple[Gvr, Resource]:
+        asked = ref.api_group, ref.api_version, ref.resource
+        found = self._types.get(asked)
+        if found is None:
+            if len(self._types) >= TYPES:
+                self._types.clear()
+            found = self._types[asked] = Gvr(*asked), Resource(ref.api_group, ref.resource)
+        return found
 
 
-def _verb(line: bytes) -> str:
+def _user(raw: bytes) -> UserInfo:
+    return _user_decoder.decode(raw).info()
+
+
+def _verb(line: bytes) -> bytes:
     """Return the verb by its place in the text; empty where it is not where Go writes it."""
     at = line.find(_VERB, 0, HEAD_BYTES)
     if at < 0:
-        return ""
+        return b""
     begin = at + len(_VERB)
-    return line[begin : line.find(b'"', begin)].decode("ascii", "replace")
-
-
-def _write(event: _Event, ref: _ObjectRef, received: datetime) -> Write:
-    gvr = Gvr(ref.api_group, ref.api_version, ref.resource)
-    query = _query(event.uri)
-    selector, by_fields = None, False
-    if event.verb == "deletecollection":
-        selector, by_fields = _selector(query), "fieldSelector" in query
-    return Write(
-        audit_id=event.audit_id,
-        level=event.level,
-        time_s=received.timestamp(),
-        verb=event.verb,
-        user=(event.impersonated or event.user).info(),
-        gvr=gvr,
-        subresource=ref.subresource,
-        namespace="" if Resource(ref.api_group, ref.resource) == NAMESPACES else ref.namespace,
-        name=ref.name,
-        uid=ref.uid,
-        code=event.status.code if event.status is not None else 0,
-        dry_run="dryRun" in query,
-        selector=selector,
-        by_fields=by_fields,
-        request=_body(event.request),
-        response=_body(event.response),
-    )
+    return line[begin : line.find(b'"', begin)]
 
 
 def _query(uri: str) -> dict[str, list[str]]:

@@ -243,6 +243,13 @@ class Reader:
             return self._odd_one(bytes(body))
         return self.made(document)
 
+    def decoded(self, body: bytes | msgspec.Raw) -> Document | None:
+        """Decode one object, for `made` to trim; None where it is odd, which `one` reads."""
+        try:
+            return self._decoder.decode(body)
+        except UNREADABLE:
+            return None
+
     def made(self, document: Document) -> ClusterObject:
         """Trim what was decoded already, in a page or in a block of watch lines."""
         meta, trimmer = document.metadata, self.trimmer
