@@ -30,7 +30,7 @@ from suture.model.request import Collection, DeleteOptions, Extent, One, Request
 from suture.policy.policyset import PolicySet
 from suture.policy.rules import ClusterFacts, Point
 from suture.verdict import Verdict
-from suture.wire.audit import SPARED, Write
+from suture.wire.audit import Write
 
 TICK_S = 1.0
 """LIMIT: event time between two rounds of refunds, as live."""
@@ -81,9 +81,9 @@ class Replayer:
     def survey(self, write: Write) -> None:
         """Take note of a write: what it tells of the beginning, by the first one of each object."""
         self._enrol(write.user)
-        key = write.key
-        if not write.persisted or key.resource in SPARED:
+        if write.spared or not write.persisted:
             return
+        key = write.key
         if write.verb == "deletecollection":
             for item in self._bodies.items(write):
                 self._first(item.key, item)
@@ -170,7 +170,7 @@ class Replayer:
         if write.dry_run:
             found.dry_runs += 1
             return
-        if write.key.resource in SPARED:
+        if write.spared:
             found.spared += 1
             return
         after = self._after(write)

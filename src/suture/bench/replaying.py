@@ -16,12 +16,17 @@ from pathlib import Path
 import msgspec
 
 from suture.adapters.snapshots import clock, save_graph
+from suture.app.rules import Rules
+from suture.app.watches import Watches
 from suture.bench.auditlog import AuditLog, Writer
 from suture.bench.child import CHILD_S
 from suture.bench.measure import Measured, Sample, Say, Setting
 from suture.errors import DefectError, UnavailableError
 from suture.lab.clusters import Cluster
+from suture.model.graph import Graph
+from suture.model.names import CRDS
 from suture.wire.audit import Level
+from suture.wire.trim import Trimmer
 
 EVENTS_A_CALL = 60
 """LIMIT: 120,000 events by default: starting is then a tenth of the time, as with a real log."""
@@ -70,9 +75,9 @@ def _make(setting: Setting, folder: Path) -> tuple[dict[Level, Path], Path, int]
     """Write the same events at each level, and a snapshot; return where, and how much is swept."""
     cluster = Cluster(setting.size, seed=setting.seed)
     log = AuditLog(cluster, setting.calls * EVENTS_A_CALL, setting.seed)
-    graph, snapshot, now = cluster.graph(clock()), folder / "after.suture", clock()
+    graph, snapshot = _listed(cluster), folder / "after.suture"
     log.take_away(graph)
-    save_graph(graph, snapshot, now=now, source="suture bench", cluster=f"made {setting.scale}")
+    save_graph(graph, snapshot, now=clock(), source="suture bench", cluster=f"made {setting.scale}")
     versions = {kind: gvk.version for kind, gvk in cluster.kinds.items()}
     events = list(log.events())
     paths = {}
@@ -81,6 +86,20 @@ def _make(setting: Setting, folder: Path) -> tuple[dict[Level, Path], Path, int]
         with paths[level].open("wb") as file:
             file.writelines(writer.line(at, event) for at, event in enumerate(events))
     return paths, snapshot, len(log.swept)
+
+
+def _listed(cluster: Cluster) -> Graph:
+    """Return the cluster as a list of it is read: the objects as they are in the log, by rules."""
+    graph, trimmer = Graph(), Trimmer()
+    for kind, gvk in cluster.kinds.items():
+        graph.declare(gvk.group, gvk.kind, kind)
+    # The definitions first, which say what to read of their instances.
+    for kind in sorted(cluster.kinds, key=lambda one: one != CRDS):
+        reader = trimmer.reader(kind, cluster.kinds[kind])
+        graph.replace(kind, map(reader.one, cluster.documents(kind)))
+        if kind == CRDS:
+            Rules(trimmer, Watches(), graph).load(graph)
+    return graph
 
 
 def _replayed(log: Path, snapshot: Path, name: str, swept: int) -> Sample:

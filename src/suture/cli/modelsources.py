@@ -8,25 +8,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from suture.adapters.kube import KubeClient
-from suture.adapters.kubeconfig import Login
 from suture.adapters.snapshots import clock, quiet_collector
 from suture.adapters.sources import Opened, open_source
-from suture.app.listing import Lister
-from suture.app.listing import Progress as Listing
 from suture.app.sources import Gathered
 from suture.model.graph import Graph
+
+if TYPE_CHECKING:
+    from suture.adapters.kubeconfig import Login
+    from suture.app.listing import Progress as Listing
 
 CLUSTER = "cluster"
 """The source that is the live cluster, as `suture snapshot save` names it too."""
 
-Say = Callable[[Listing], None]
+Say = Callable[["Listing"], None]
 
 MANY = 50_000
 """LIMIT: objects from which a live list takes so long that a snapshot is worth its name."""
@@ -63,6 +64,8 @@ def load(source: str | None, kubeconfig: Path | None, context: str | None) -> Lo
     """
     began = time.perf_counter()
     if source in (None, CLUSTER):
+        from suture.adapters.kubeconfig import Login
+
         login = Login.from_kubeconfig(kubeconfig, context)
         listed = _listed(login)
         found = Loaded(
@@ -126,6 +129,9 @@ def _listed(login: Login) -> Gathered:
 
 def list_cluster(login: Login, say: Say) -> Gathered:
     """Return a graph of all that a cluster has, listed once; `say` is told how far it is."""
+    # WHY here: a client takes 0.2 s to load, which a file does not need.
+    from suture.adapters.kube import KubeClient
+    from suture.app.listing import Lister
 
     async def run() -> Gathered:
         async with KubeClient(login) as client:

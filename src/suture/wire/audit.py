@@ -83,6 +83,10 @@ class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     uid: str
     code: int
     dry_run: bool
+    persisted: bool
+    """Whether the API server did it."""
+    spared: bool
+    """Whether its type is never judged."""
     selector: Selector | None
     by_fields: bool
     request: bytes
@@ -97,11 +101,6 @@ class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def name(self) -> str:
         """The name that was written to."""
         return self.key.name
-
-    @property
-    def persisted(self) -> bool:
-        """Whether the API server did it."""
-        return 200 <= self.code < 300 and not self.dry_run
 
     @property
     def creates(self) -> bool:
@@ -229,7 +228,9 @@ class EventDecoder:
             query = _query(uri)
             selector, by_fields = _selector(query), "fieldSelector" in query
         dry_run = "dryRun" in uri and "dryRun" in _query(uri)
-        told = not dry_run and ref.subresource in TOLD and resource not in SPARED
+        spared = resource in SPARED
+        told = not spared and not dry_run and ref.subresource in TOLD
+        code = event.status.code if event.status is not None else 0
         namespace = "" if resource == NAMESPACES else ref.namespace
         return Write(
             audit_id=event.audit_id,
@@ -241,8 +242,10 @@ class EventDecoder:
             key=ObjectKey(resource, namespace, ref.name),
             subresource=ref.subresource,
             uid=ref.uid,
-            code=event.status.code if event.status is not None else 0,
+            code=code,
             dry_run=dry_run,
+            persisted=200 <= code < 300 and not dry_run,
+            spared=spared,
             selector=selector,
             by_fields=by_fields,
             request=_body(event.request) if told else b"",
