@@ -19,6 +19,7 @@ from suture.impact.effects import (
     Growth,
     LoopClosed,
     OwnerInvalid,
+    PlacementLost,
     PodsLost,
     PodsRestarted,
     PrivilegeLost,
@@ -541,6 +542,31 @@ def test_rollouts_are_budgeted_by_workload(
         strategy="RollingUpdate", healthy=True,
     )  # fmt: skip
     assert asked(pack, update("deployments.apps", effect)) == amount
+
+
+def unplaced(**fields: object) -> Case:
+    known = {
+        "workload": victim("w", resource="daemonsets"), "running": 10, "gone": 10,
+        "nodes_before": 10, "nodes_after": 0, "missing": "labels",
+    }  # fmt: skip
+    return update("daemonsets.apps", PlacementLost(**{**known, **fields}))  # type: ignore[arg-type]
+
+
+def test_pods_are_not_taken_where_no_node_would_do(pack: PolicySet) -> None:
+    """All or nearly all of several; a few, a single one, and a roll-out that waits may."""
+    assert refused(pack, unplaced()) == {"placed_nowhere"}
+    assert refused(pack, unplaced(gone=9, nodes_after=1)) == {"placed_nowhere"}
+    assert asked(pack, unplaced()) == {"unplaced": 1}
+
+    narrowed = unplaced(gone=7, nodes_after=3)
+    assert said(pack, narrowed) == {}
+    assert asked(pack, narrowed) == {}
+    for waits in (unplaced(gone=2), unplaced(running=1, gone=1)):
+        assert warned(pack, waits) == {"rollout_unplaced"}
+        assert refused(pack, waits) == set()
+        assert asked(pack, waits) == {"unplaced": 1}
+    later = unplaced(on_delete=True)
+    assert (refused(pack, later), asked(pack, later)) == (set(), {})
 
 
 def test_the_pack_asks_all_of_its_rules_quickly(pack: PolicySet) -> None:

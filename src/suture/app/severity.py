@@ -26,6 +26,7 @@ from suture.impact.effects import (
     LoopClosed,
     ObjectsRemoved,
     OwnerInvalid,
+    PlacementLost,
     PodsLost,
     PodsRestarted,
     PrivilegeGained,
@@ -62,6 +63,8 @@ def severity(effect: Effect) -> Severity:
             return Severity.NOTABLE if effect.lasting else Severity.MINOR
         case PodsRestarted():
             return Severity.NOTABLE if not effect.healthy and effect.count else Severity.MINOR
+        case PlacementLost():
+            return Severity.SEVERE if effect.gone == effect.running else _NOTABLE
         case EndpointsLost():
             return _endpoints(effect)
         case ServiceEmptied():

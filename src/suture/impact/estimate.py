@@ -21,6 +21,7 @@ from suture.impact.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.growth import creates, growth_effects
 from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.ownership import ownership_effects, rewrites_owners
+from suture.impact.placing import moves_pods, placement_effects
 from suture.impact.privileges import GIVING, privilege_effects, touches_rights
 from suture.impact.recent import rewrites_status
 from suture.impact.references import breaks_references, may_be_named, reference_effects
@@ -116,6 +117,7 @@ FAMILIES: tuple[Family, ...] = (
         {PODS, *WORKLOADS}.__contains__,
     ),
     Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
+    Family(frozenset({"placement_lost"}), moves_pods, placement_effects),
     Family(frozenset({"selection_changed"}), may_select, selection_effects),
     Family(frozenset({"growth"}), writes_pod, adoption_effects),
     Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),

@@ -28,6 +28,7 @@ from suture.impact.effects import (
     LoopClosed,
     ObjectsRemoved,
     OwnerInvalid,
+    PlacementLost,
     PodsLost,
     PodsRestarted,
     PrivilegeGained,
@@ -45,6 +46,7 @@ PHRASES: dict[str, str] = {
     "objects_removed": "{count} would be gone",
     "pods_lost": "{count} of {before} running pods would be gone",
     "pods_restarted": "{count} pods would be replaced",
+    "placement_lost": "{before} nodes that would do become {after}",
     "endpoints_lost": "{before} ready endpoints would become {after}",
     "service_emptied": "would lose all of its {before} ready endpoints",
     "route_broken": "would send traffic to nothing",
@@ -113,6 +115,9 @@ def told(effect: Effect) -> Told:
             return _of(effect, effect.maker, effect.before, after, victims=effect.victims)
         case PodsRestarted():
             return _of(effect, effect.workload, effect.before, effect.before, effect.count)
+        case PlacementLost():
+            before, after = effect.nodes_before, effect.nodes_after
+            return _of(effect, effect.workload, before, after, effect.gone)
         case EndpointsLost():
             return _of(effect, effect.service, effect.before, effect.after)
         case ServiceEmptied():

@@ -15,6 +15,7 @@ from suture.impact.effects.altering import (
     ForeignWrite,
     Growth,
     OwnerInvalid,
+    PlacementLost,
     PodsRestarted,
 )
 from suture.impact.effects.common import (
@@ -69,6 +70,7 @@ __all__ = [
     "LoopClosed",
     "ObjectsRemoved",
     "OwnerInvalid",
+    "PlacementLost",
     "PodsLost",
     "PodsRestarted",
     "PrivilegeGained",
@@ -87,6 +89,7 @@ Effect = (
     ObjectsRemoved
     | PodsLost
     | PodsRestarted
+    | PlacementLost
     | EndpointsLost
     | ServiceEmptied
     | RouteBroken
@@ -115,6 +118,7 @@ NAMES: dict[type[Effect], str] = {
     ObjectsRemoved: "objects_removed",
     PodsLost: "pods_lost",
     PodsRestarted: "pods_restarted",
+    PlacementLost: "placement_lost",
     EndpointsLost: "endpoints_lost",
     ServiceEmptied: "service_emptied",
     RouteBroken: "route_broken",

@@ -25,6 +25,27 @@ class PodsRestarted(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     reversible: bool = True
 
 
+class PlacementLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Pods of one workload would be replaced by ones that fewer nodes would do for, or none.
+
+    `running`: its pods now. `gone`: of them, those that go and are placed nowhere: of a DaemonSet
+    those on nodes that would not do, of others what the strategy takes down at a time where no
+    node would. `nodes_before` and `nodes_after`: nodes that would do. `missing`: where none would,
+    what stands in the way of most: labels, taints or room. `on_delete`: pods follow only when
+    somebody deletes them.
+    """
+
+    workload: Victim
+    running: int
+    gone: int
+    nodes_before: int
+    nodes_after: int
+    missing: str = ""
+    on_delete: bool = False
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True
+
+
 class EntriesDropped(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Entries inside an object that stays would be gone: keys, or list items and lines of a value.
 
