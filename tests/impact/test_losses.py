@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 import pytest
 
+from support.asking import update
 from support.cluster import (
     START,
     delete,
@@ -199,6 +200,26 @@ def test_a_scale_down_loses_the_surplus_and_lasts_unless_somebody_declared_it() 
 
     assert (within.count, within.explained, within.lasting) == (2, 2, 0)
     assert (below.count, below.explained, below.lasting) == (3, 0, 3)
+
+
+def test_bounds_that_are_written_explain_no_size() -> None:
+    """Who lowers an autoscaler's most takes the pods; another autoscaler that allows it explains."""
+    objects = workload("web", replicas=6)
+    deployment = objects[0]
+
+    def scaler(name: str, most: int) -> ClusterObject:
+        one = thing(AUTOSCALERS, name, "prod", facts=AutoscalerFacts(1, most))
+        return needing(one, Need(Edge.SCALES, deployment.key))
+
+    old, other = scaler("web", 9), scaler("other", 4)
+    request = update(old, scaler("web", 2))
+
+    (lost,) = effects(request, view_of(objects, old), PodsLost)
+    (explained,) = effects(request, view_of(objects, old, other), PodsLost)
+
+    assert (lost.count, lost.lasting, lost.explained) == (4, 4, 0)
+    assert (explained.lasting, explained.explained) == (0, 4)
+    assert effects(update(old, scaler("web", 7)), view_of(objects, old), PodsLost) == []
 
 
 def test_pods_do_not_come_back_through_a_webhook_that_goes_with_them() -> None:

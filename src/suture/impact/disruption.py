@@ -241,5 +241,5 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
             before=before,
             after=after,
             self_healing=False,
-            explained=resize_explained(view, resized.row, resized.after),
+            explained=resize_explained(view, resized.row, resized.after, scene.change.rewritten),
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from suture.impact.change import Rewritten
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
@@ -166,15 +167,19 @@ def _parents(view: GraphView, row: int) -> list[int]:
     return parents + [parent for parent, present in view.targets(row, Edge.PARENT) if present]
 
 
-def resize_explained(view: GraphView, row: int, after: int) -> bool:
+def resize_explained(
+    view: GraphView, row: int, after: int, written: Rewritten | None = None
+) -> bool:
     """Whether somebody who may decide wants a workload no larger than `after`.
 
-    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so.
+    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so. The
+    autoscaler that is `written` explains nothing: it is what asks for the size.
     """
     for scaler in view.sources(row, Edge.SCALES):
         facts = view.facts(scaler)
         if (
-            isinstance(facts, AutoscalerFacts)
+            (written is None or scaler != written.row)
+            and isinstance(facts, AutoscalerFacts)
             and not view.terminating(scaler)
             and facts.least <= after <= facts.most
         ):

@@ -141,7 +141,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
     count = before - resized.after
     if count <= 0:
         return
-    explained = resize_explained(view, resized.row, resized.after)
+    explained = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
     yield PodsLost(
         maker=scene.victim(resized.row),
         count=count,

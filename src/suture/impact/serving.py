@@ -17,16 +17,13 @@ from suture.impact.effects import (
 from suture.impact.parents import resize_explained
 from suture.impact.scene import Scene
 from suture.impact.selection import keeps_pod, next_keepers
-from suture.impact.slices import slices_lost
+from suture.impact.slices import MANAGED_BY, MIRRORING, slices_lost
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS
 from suture.model.objects import ClusterObject, ServiceFacts, SliceFacts, WorkloadFacts
 
-MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
-CONTROLLERS = frozenset(
-    {"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}
-)
+CONTROLLERS = frozenset({"endpointslice-controller.k8s.io", MIRRORING})
 """SOURCE: k8s.io/endpointslice and the mirroring controller, which leave what others manage."""
 
 ServingEffect = EndpointsLost | ServiceEmptied
@@ -132,7 +129,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     surplus = total - resized.after
     if surplus <= 0:
         return
-    cause = resize_explained(view, resized.row, resized.after)
+    cause = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
     healing = not barred and _sized_by_owner(view, resized.row)
     for service, count in ready.items():
         # WHY min: a Service that selects a part of the workload's pods may lose all of that part.

@@ -20,7 +20,7 @@ from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import AdmissionPathBroken, Confidence, EndpointsLost, ServiceEmptied
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.serving import MANAGED_BY
+from suture.impact.slices import MANAGED_BY
 from suture.model.graph import GraphView
 from suture.model.names import ENDPOINT_SLICES, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS, Gvr
 from suture.model.objects import (
