@@ -7,6 +7,7 @@ import pytest
 from support.cases import actor, case, emptied, removed, request, victim
 from suture.adapters.files import load_policies
 from suture.impact.effects import (
+    AdmissionPathBroken,
     CapacityLost,
     Churn,
     DataLost,
@@ -542,6 +543,26 @@ def test_rollouts_are_budgeted_by_workload(
         strategy="RollingUpdate", healthy=True,
     )  # fmt: skip
     assert asked(pack, update("deployments.apps", effect)) == amount
+
+
+def led(resource: str, before: int, *, fail_closed: bool = True) -> Case:
+    effect = AdmissionPathBroken(
+        source=victim("h", "", resource), path="h.example.com", service=victim("gone"),
+        fail_closed=fail_closed, self_healing=False, service_removed=True, blocks_recovery=False,
+        calls="CREATE of pods", before=before, led=True,
+    )  # fmt: skip
+    return update("x.example.org", effect)
+
+
+def test_a_path_that_works_is_not_led_to_nowhere(pack: PolicySet) -> None:
+    """Only a conversion comes before its backend; what fails open may be led anywhere."""
+    crds = "customresourcedefinitions"
+    assert refused(pack, led("validatingwebhookconfigurations", 2)) == {"led_to_no_backend"}
+    assert refused(pack, led("apiservices", -1)) == {"led_to_no_backend"}
+    assert refused(pack, led(crds, 2)) == {"led_to_no_backend"}
+    assert refused(pack, led(crds, -1)) == set()
+    assert warned(pack, led(crds, -1)) == {"conversion_unready"}
+    assert said(pack, led("apiservices", 2, fail_closed=False)) == {}
 
 
 def unplaced(**fields: object) -> Case:

@@ -117,10 +117,12 @@ def _paths(
         if referrer in scene.removed:
             continue
         source = view.at(referrer)
-        for use in _uses(source, ref):
-            blocks = use.hook is not None and _blocks(scene, use.hook, row)
+        for use in uses_of(source):
+            if use.service != ref:
+                continue
+            blocks = use.hook is not None and blocks_itself(scene, use.hook, row)
             fails = use.hook if use.fail_closed else None
-            namespaces, count = _blocked(scene, fails)
+            namespaces, count = blocked_by(scene, fails)
             yield Broken(
                 AdmissionPathBroken(
                     source=scene.victim(referrer),
@@ -140,32 +142,36 @@ def _paths(
             )
 
 
-class _Use(msgspec.Struct, frozen=True, gc=False):
+class Use(msgspec.Struct, frozen=True, gc=False):
     """One way into the API that a Service answers for."""
 
     path: str
+    service: ServiceRef
     fail_closed: bool
     calls: str
     hook: Webhook | None = None
     sure: bool = True
 
 
-def _uses(source: ClusterObject, ref: ServiceRef) -> Iterable[_Use]:
+def uses_of(source: ClusterObject) -> Iterable[Use]:
+    """Yield the ways into the API for which an object names a Service."""
     facts = source.facts
     if isinstance(facts, WebhookFacts):
         for hook in facts.webhooks:
-            if hook.service == ref:
-                yield _Use(
-                    hook.name, hook.fail_closed, calls_of(hook), hook, sure=not hook.conditional
-                )
-    elif isinstance(facts, ApiServiceFacts):
+            if hook.service is not None:
+                yield Use(
+                    hook.name, hook.service, hook.fail_closed, calls_of(hook), hook,
+                    sure=not hook.conditional,
+                )  # fmt: skip
+    elif isinstance(facts, ApiServiceFacts) and facts.service is not None:
         calls = f"every call to {facts.group}/{facts.version}"
-        yield _Use(source.key.name, fail_closed=True, calls=calls)
-    elif isinstance(facts, CrdFacts) and facts.conversion == ref:
-        yield _Use(source.key.name, fail_closed=True, calls=f"conversion of {facts.resource}")
+        yield Use(source.key.name, facts.service, fail_closed=True, calls=calls)
+    elif isinstance(facts, CrdFacts) and facts.conversion is not None:
+        calls = f"conversion of {facts.resource}"
+        yield Use(source.key.name, facts.conversion, fail_closed=True, calls=calls)
 
 
-def _blocked(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
+def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
     """Return some of the namespaces in which a webhook's failure stops new pods, and how many."""
     if hook is None or not _on_pods(hook):
         return (), 0
@@ -212,7 +218,7 @@ def _words(rule: WebhookRule) -> str:
     return f"{operations} of everything in {','.join(group or 'core' for group in rule.groups)}"
 
 
-def _blocks(scene: Scene, hook: Webhook, service_row: int) -> bool:
+def blocks_itself(scene: Scene, hook: Webhook, service_row: int) -> bool:
     """Whether a webhook would stand in the way of a new pod behind its own Service."""
     view = scene.view
     service = view.at(service_row)

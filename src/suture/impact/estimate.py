@@ -19,6 +19,7 @@ from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.external import external_effects, may_stand_for
 from suture.impact.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.growth import creates, growth_effects
+from suture.impact.leading import leading_effects, leads_elsewhere
 from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.ownership import ownership_effects, rewrites_owners
 from suture.impact.placing import moves_pods, placement_effects
@@ -102,6 +103,7 @@ FAMILIES: tuple[Family, ...] = (
         reach_effects,
         {PODS, SERVICES, ENDPOINT_SLICES}.__contains__,
     ),
+    Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),

@@ -126,7 +126,8 @@ def told(effect: Effect) -> Told:
             return _of(effect, effect.route, effect.before, 0, victims=(effect.service,))
         case AdmissionPathBroken():
             subject = f"{words_of(effect.source)} {effect.path}".rstrip()
-            return _line(effect, subject, effect.before, 0, effect.before, (effect.service,))
+            before = max(0, effect.before)
+            return _line(effect, subject, before, 0, before, (effect.service,))
         case DataLost():
             return _of(effect, effect.holder, 1, 0)
         case ReferenceBroken():

@@ -52,8 +52,10 @@ class RouteBroken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class AdmissionPathBroken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A webhook, APIService or CRD conversion would lose the last backend that it has.
 
-    `fail_closed`: API calls then fail. `calls` says which, in words. `blocks_recovery`: the
-    backend's own replacement could not be created, so that it never comes back by itself.
+    `led`: the backend stays, and the path would lead to another, `service`, without any endpoint.
+    `before`: ready endpoints behind it; -1 where it worked without a Service. `fail_closed`: API
+    calls then fail. `calls` says which, in words. `blocks_recovery`: the backend's own replacement
+    could not be created, so that it never comes back by itself.
     """
 
     source: Victim
@@ -65,6 +67,7 @@ class AdmissionPathBroken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     blocks_recovery: bool
     calls: str
     before: int
+    led: bool = False
     namespaces: tuple[str, ...] = ()
     """Some of the namespaces in which no pod could be created any more."""
     namespaces_count: int = 0

@@ -1,0 +1,94 @@
+"""Paths into the API that a write leads to a Service that cannot answer, and those that may go."""
+
+from __future__ import annotations
+
+import msgspec
+
+from support.asking import effects, impact_of, update
+from support.cluster import (
+    BALANCERS,
+    crd,
+    namespace,
+    service,
+    thing,
+    view_of,
+    webhook,
+    workload,
+)
+from suture.impact.effects import AdmissionPathBroken
+from suture.model.graph import GraphView
+from suture.model.names import API_SERVICES
+from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts, ServiceFacts, ServiceRef
+
+LIVE, OTHER = ServiceRef("prod", "web"), ServiceRef("prod", "other")
+EMPTY, MISSING = ServiceRef("prod", "empty"), ServiceRef("prod", "missing")
+WORLD = [
+    namespace("prod"), *workload("web", replicas=2), service("web"), service("other", app="web"),
+    service("empty"),
+]  # fmt: skip
+
+
+def api(backend: ServiceRef | None, name: str = "v1.metrics.k8s.io") -> ClusterObject:
+    return thing(API_SERVICES, name, facts=ApiServiceFacts("metrics.k8s.io", "v1", backend))
+
+
+def converted(backend: ServiceRef | None, *versions: str) -> ClusterObject:
+    one = crd(conversion=backend)
+    assert isinstance(one.facts, CrdFacts)
+    facts = msgspec.structs.replace(one.facts, served_versions=versions)
+    return msgspec.structs.replace(one, facts=facts)
+
+
+def led(
+    before: ClusterObject | None, after: ClusterObject, *more: ClusterObject
+) -> list[AdmissionPathBroken]:
+    there = [] if before is None else [before]
+    view: GraphView = view_of(WORLD, there, more)
+    return effects(impact_of(update(before, after), view), AdmissionPathBroken)
+
+
+def test_a_webhook_is_led_to_a_service_that_cannot_answer() -> None:
+    """One that is not there, and one without endpoints; another that answers breaks nothing."""
+    (missing,) = led(webhook("h", LIVE), webhook("h", MISSING))
+    (empty,) = led(webhook("h", LIVE), webhook("h", EMPTY))
+
+    assert (missing.led, missing.fail_closed, missing.before) == (True, True, 2)
+    assert (missing.service_removed, empty.service_removed) == (True, False)
+    assert missing.namespaces == ("prod",)
+    assert led(webhook("h", LIVE), webhook("h", OTHER)) == []
+
+
+def test_what_did_not_work_before_is_not_broken() -> None:
+    """A new configuration, one led nowhere already, and one that fails open is told as such."""
+    assert led(None, webhook("h", MISSING)) == []
+    assert led(webhook("h", EMPTY), webhook("h", MISSING)) == []
+    assert led(webhook("h", MISSING, fail_closed=False), webhook("h", MISSING)) == []
+    (found,) = led(webhook("h", LIVE, fail_closed=False), webhook("h", MISSING, fail_closed=False))
+    assert not found.fail_closed
+
+
+def test_an_api_is_led_away_from_who_answers() -> None:
+    """From a Service, and from the API server itself; a name outside the cluster is no loss."""
+    named = thing(
+        service("dns").key.resource, "dns", "prod", facts=ServiceFacts(None, "ExternalName")
+    )
+
+    (served,) = led(api(LIVE), api(MISSING))
+    (local,) = led(api(None), api(MISSING))
+
+    assert (served.before, local.before) == (2, -1)
+    assert led(api(LIVE), api(None)) == []
+    assert led(api(LIVE), api(ServiceRef("prod", "dns")), named) == []
+    assert led(None, api(MISSING)) == []
+
+
+def test_a_conversion_needs_something_to_convert() -> None:
+    """Instances, and more than one version of them."""
+    one = thing(BALANCERS, "front", "prod")
+
+    (lost,) = led(converted(LIVE, "v1", "v2"), converted(MISSING, "v1", "v2"), one)
+    (new,) = led(converted(None, "v1", "v2"), converted(MISSING, "v1", "v2"), one)
+
+    assert (lost.before, new.before) == (2, -1)
+    assert led(converted(LIVE, "v1", "v2"), converted(MISSING, "v1", "v2")) == []
+    assert led(converted(LIVE, "v1"), converted(MISSING, "v1"), one) == []
