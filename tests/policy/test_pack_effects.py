@@ -18,6 +18,7 @@ from suture.impact.effects import (
     FinalizerRemoved,
     ForeignWrite,
     Growth,
+    Hollowed,
     LoopClosed,
     OwnerInvalid,
     PlacementLost,
@@ -543,6 +544,27 @@ def test_rollouts_are_budgeted_by_workload(
         strategy="RollingUpdate", healthy=True,
     )  # fmt: skip
     assert asked(pack, update("deployments.apps", effect)) == amount
+
+
+@pytest.mark.parametrize(
+    ("resource", "what", "charged"),
+    [
+        ("services", "address", {"removals": 1}),
+        ("ingresses.networking.k8s.io", "backends", {"removals": 1}),
+        ("cronjobs.batch", "schedule", {"stopped": 1}),
+        ("serviceaccounts", "pull-secrets", {"stopped": 1}),
+        ("resourcequotas", "room", {"stopped": 1}),
+    ],
+)
+def test_what_is_as_good_as_gone_costs_as_much(
+    pack: PolicySet, resource: str, what: str, charged: dict[str, int]
+) -> None:
+    """One is never refused by itself."""
+    effect = Hollowed(target=victim(), what=what, before=1, after=0, population=100)
+    weighed = update(resource, effect)
+
+    assert asked(pack, weighed) == charged
+    assert said(pack, weighed) == {}
 
 
 def led(resource: str, before: int, *, fail_closed: bool = True) -> Case:

@@ -23,6 +23,7 @@ from suture.impact.effects import (
     FinalizerRemoved,
     ForeignWrite,
     Growth,
+    Hollowed,
     LoopClosed,
     ObjectsRemoved,
     OwnerInvalid,
@@ -110,7 +111,7 @@ def severity(effect: Effect) -> Severity:
             return _MINOR if effect.by_owner else Severity.SEVERE if effect.data else _NOTABLE
         case OwnerInvalid():
             return Severity.SEVERE if effect.collected and effect.in_use else _NOTABLE
-        case DeletionStuck() | Growth() | Churn():
+        case DeletionStuck() | Growth() | Churn() | Hollowed():
             return _NOTABLE
         case LoopClosed():
             return Severity.SEVERE if effect.fail_closed else _NOTABLE

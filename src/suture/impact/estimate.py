@@ -19,6 +19,7 @@ from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.external import external_effects, may_stand_for
 from suture.impact.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.growth import creates, growth_effects
+from suture.impact.hollow import hollow_effects, hollows
 from suture.impact.leading import leading_effects, leads_elsewhere
 from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.ownership import ownership_effects, rewrites_owners
@@ -125,6 +126,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
+    Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
     Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, {NODES}.__contains__),
     Family(frozenset({"scope_widened"}), widens, scope_effects, POLICIES.__contains__),

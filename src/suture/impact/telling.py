@@ -25,6 +25,7 @@ from suture.impact.effects import (
     FinalizerRemoved,
     ForeignWrite,
     Growth,
+    Hollowed,
     LoopClosed,
     ObjectsRemoved,
     OwnerInvalid,
@@ -61,6 +62,7 @@ PHRASES: dict[str, str] = {
     "privilege_gained": "would be allowed {count} more",
     "privilege_lost": "would no longer be allowed {count}",
     "entries_dropped": "{count} of {before} entries would be gone",
+    "hollowed": "would be as good as gone",
     "capacity_lost": "{before} open nodes would become {after}",
     "external_deleted": "{count} things outside the cluster would be deleted",
     "foreign_write": "is managed by somebody else",
@@ -156,6 +158,9 @@ def told(effect: Effect) -> Told:
             subject = f"{words_of(effect.holder)} {effect.field}".rstrip()
             after = effect.before - effect.dropped
             return _line(effect, subject, effect.before, after, effect.dropped, (effect.holder,))
+        case Hollowed():
+            subject = f"{words_of(effect.target)} {effect.what}"
+            return _line(effect, subject, effect.before, effect.after, 1, (effect.target,))
         case CapacityLost():
             return _line(
                 effect, f"nodes {effect.how}", effect.open_before, effect.open_after,

@@ -14,6 +14,7 @@ from suture.impact.effects.altering import (
     FinalizerRemoved,
     ForeignWrite,
     Growth,
+    Hollowed,
     OwnerInvalid,
     PlacementLost,
     PodsRestarted,
@@ -66,6 +67,7 @@ __all__ = [
     "FinalizerRemoved",
     "ForeignWrite",
     "Growth",
+    "Hollowed",
     "Impact",
     "LoopClosed",
     "ObjectsRemoved",
@@ -104,6 +106,7 @@ Effect = (
     | PrivilegeGained
     | PrivilegeLost
     | EntriesDropped
+    | Hollowed
     | CapacityLost
     | ExternalDeleted
     | ForeignWrite
@@ -133,6 +136,7 @@ NAMES: dict[type[Effect], str] = {
     PrivilegeGained: "privilege_gained",
     PrivilegeLost: "privilege_lost",
     EntriesDropped: "entries_dropped",
+    Hollowed: "hollowed",
     CapacityLost: "capacity_lost",
     ExternalDeleted: "external_deleted",
     ForeignWrite: "foreign_write",

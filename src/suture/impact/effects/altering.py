@@ -46,6 +46,23 @@ class PlacementLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     reversible: bool = True
 
 
+class Hollowed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An object that stays would no longer do what it is there for: as good as gone.
+
+    `what` it would have no more: schedule (a CronJob), address or name (a Service), backends (a
+    route), pull-secrets (an account as which pods run), room (a quota, for the pods that run under
+    it). `before` and `after` count that. `population`: objects of its type in the cluster.
+    """
+
+    target: Victim
+    what: str
+    before: int
+    after: int
+    population: int
+    confidence: Confidence = Confidence.EXACT
+    reversible: bool = True
+
+
 class EntriesDropped(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Entries inside an object that stays would be gone: keys, or list items and lines of a value.
 

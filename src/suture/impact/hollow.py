@@ -1,0 +1,217 @@
+"""Updates that are removals in effect: the object stays, and no longer does what it is there for.
+
+Beside `removal`, which counts what goes: a script that suspends every CronJob, or takes the address
+of every Service, deletes nothing. Of selectors, sizes and templates others tell.
+Source: batch/v1 CronJobSpec; core/v1 ServiceSpec (the service controller gives a load balancer
+back when the type is another), ServiceAccount (its pull secrets are copied into new pods),
+ResourceQuota (a pod beyond a hard limit is not created).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import msgspec
+
+from suture.impact.change import Change, Rewritten
+from suture.impact.effects import Confidence, Hollowed
+from suture.impact.scene import Scene, named
+from suture.model.difference import UNREADABLE
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import CRON_JOBS, PODS, SERVICE_ACCOUNTS, SERVICES, Resource
+from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
+
+QUOTAS = Resource("", "resourcequotas")
+
+LOAD_BALANCER, EXTERNAL_NAME = "LoadBalancer", "ExternalName"
+
+MANY = 5
+"""Backends from which on a route that keeps a tenth of them counts as emptied: of fewer each is a
+large part, and routes change by parts."""
+
+LIMITING = (
+    "pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu",
+    "limits.memory",
+)  # fmt: skip
+"""Hard limits without which no pod is created, where they are nothing."""
+
+COUNTING = ("pods", "count/pods")
+
+
+class _Address(msgspec.Struct, gc=False):
+    ip: str = ""
+    hostname: str = ""
+
+
+class _Balancer(msgspec.Struct, gc=False):
+    ingress: tuple[_Address, ...] | None = None
+
+
+class _Status(msgspec.Struct, rename="camel", gc=False):
+    load_balancer: _Balancer | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel", gc=False):
+    suspend: bool | None = None
+    hard: dict[str, str | int | float] | None = None
+    scopes: tuple[str, ...] | None = None
+    # Raw: that some pods are left out is all that is read of it.
+    scope_selector: msgspec.Raw | None = None
+
+
+class _Body(msgspec.Struct, gc=False):
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_decoder = msgspec.json.Decoder(_Body)
+
+
+def _read(body: bytes) -> _Body:
+    try:
+        return _decoder.decode(body) if body else _Body()
+    except UNREADABLE:
+        return _Body()
+
+
+def hollows(change: Change) -> bool:
+    """Whether a change writes an object that may be as good as gone afterwards."""
+    made = change.rewritten
+    if made is None or change.direct:
+        return False
+    resource = made.after.key.resource
+    if made.before is None:
+        return resource == QUOTAS
+    return resource in _TELLS or isinstance(made.after.facts, RouteFacts)
+
+
+def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
+    """Yield what an object that stays would no longer do."""
+    made = scene.change.rewritten
+    if made is None or made.after.terminating:
+        return
+    resource = made.after.key.resource
+    tell = _TELLS.get(resource, _backends)
+    for what, before, after in tell(scene, made):
+        yield Hollowed(
+            target=named(made.after.key, made.after.uid),
+            what=what,
+            before=before,
+            after=after,
+            population=scene.view.count(resource),
+            confidence=Confidence.EXACT,
+            reversible=what != "address",
+        )
+
+
+Told = Iterable[tuple[str, int, int]]
+"""What is gone, in a word, and how much of it was there and is left."""
+
+
+def _suspended(scene: Scene, _made: Rewritten) -> Told:
+    """Tell of a CronJob that would make no more Jobs."""
+    old, new = _read(scene.request.old_body).spec, _read(scene.request.new_body).spec
+    if old is not None and new is not None and new.suspend and not old.suspend:
+        yield "schedule", 1, 0
+
+
+def _address(scene: Scene, made: Rewritten) -> Told:
+    """Tell of a Service whose address outside is given back, or whose other name is gone."""
+    old = made.before.facts if made.before is not None else None
+    new = made.after.facts
+    if not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
+        return
+    if old.type == LOAD_BALANCER != new.type:
+        status = _read(scene.request.old_body).status
+        balancer = status.load_balancer if status is not None else None
+        had = len(balancer.ingress or ()) if balancer is not None else 0
+        if had:
+            yield "address", had, 0
+    elif (
+        old.type == EXTERNAL_NAME != new.type
+        and new.selector is None
+        and (made.row is None or not scene.view.serving_count(made.row))
+    ):
+        yield "name", 1, 0
+
+
+def _backends(scene: Scene, made: Rewritten) -> Told:
+    """Tell of a route that would lead to none of the Services that answer now, nor to others."""
+    old, new = _services(made.before), _services(made.after)
+    if made.before is None or not old or new - old:
+        return
+    view = scene.view
+    serving = {one for one in old if _serves(view, one)}
+    lost = {one for one in serving - new if not _led_to_by_another(view, one, made.row)}
+    left = len(serving) - len(lost)
+    if lost and (not left or (len(lost) >= MANY and left * 10 <= len(serving))):
+        yield "backends", len(serving), left
+
+
+def _services(thing: ClusterObject | None) -> frozenset[ServiceRef]:
+    facts = thing.facts if thing is not None else None
+    return frozenset(facts.services) if isinstance(facts, RouteFacts) else frozenset()
+
+
+def _serves(view: GraphView, ref: ServiceRef) -> bool:
+    row = view.service(ref)
+    return row is not None and view.serving_count(row) > 0
+
+
+def _led_to_by_another(view: GraphView, ref: ServiceRef, route: int | None) -> bool:
+    row = view.service(ref)
+    return row is not None and any(
+        one != route and not view.terminating(one) for one in view.sources(row, Edge.ROUTES_TO)
+    )
+
+
+def _pull_secrets(scene: Scene, made: Rewritten) -> Told:
+    """Tell of an account whose pods would pull no image of their own any more."""
+    had, has = _pulls(made.before), _pulls(made.after)
+    if had and not has and made.row is not None and _runs(scene.view, made.row):
+        yield "pull-secrets", had, has
+
+
+def _pulls(thing: ClusterObject | None) -> int:
+    return sum(one.edge is Edge.PULL_SECRET for one in thing.needs) if thing is not None else 0
+
+
+def _runs(view: GraphView, account: int) -> bool:
+    """Whether any pod runs as an account."""
+    return any(
+        link.edge is Edge.SERVICE_ACCOUNT
+        and link.other.resource == PODS
+        and link.present
+        and not view.finished(link.row)
+        for link in view.needed_by(account)
+    )
+
+
+def _room(scene: Scene, made: Rewritten) -> Told:
+    """Tell of a quota under which pods that run could not be made again."""
+    old, new = _read(scene.request.old_body).spec, _read(scene.request.new_body).spec
+    view, space = scene.view, made.after.key.namespace
+    running = sum(view.running_alike(kind)[0] for kind in view.classes_in(space))
+    if running and _bars(new, running) and not _bars(old, running):
+        yield "room", running, 0
+
+
+def _bars(spec: _Spec | None, running: int) -> bool:
+    """Whether a quota of all pods lets in fewer than run, or nothing at all."""
+    if spec is None or spec.scopes or spec.scope_selector is not None:
+        return False
+    hard = {name: str(amount) for name, amount in (spec.hard or {}).items()}
+    counts = [hard[name] for name in COUNTING if name in hard]
+    return any(one.isdecimal() and int(one) < running for one in counts) or any(
+        hard.get(name, "").rstrip("mkMGTPEi") == "0" for name in LIMITING
+    )
+
+
+_TELLS: Mapping[Resource, Callable[[Scene, Rewritten], Told]] = {
+    CRON_JOBS: _suspended,
+    SERVICES: _address,
+    SERVICE_ACCOUNTS: _pull_secrets,
+    QUOTAS: _room,
+}
+"""Who tells of which type; of routes, which are of many types, `_backends` does."""

@@ -1,0 +1,200 @@
+"""Updates that are removals in effect, and those that look like them and take nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import service, view_of, workload
+from support.writes import Body, body, changed, trimmed, write
+from suture.impact.effects import Hollowed
+from suture.impact.hollow import QUOTAS
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CRON_JOBS,
+    HTTP_ROUTES,
+    INGRESSES,
+    PODS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    Resource,
+)
+
+Found = list[tuple[str, int, int]]
+
+
+def told(resource: Resource, old: Body | None, new: Body, view: GraphView) -> Found:
+    found = effects(impact_of(write(resource, old, new), view), Hollowed)
+    return [(one.what, one.before, one.after) for one in found]
+
+
+def beside(resource: Resource, old: Body, new: Body, *more: tuple[Resource, Body]) -> Found:
+    """Tell of an update in a world of six Services, of which `svc-5` has no endpoint."""
+    fronts = [service(f"svc-{n}", app="web" if n < 5 else "none") for n in range(6)]
+    things = [trimmed(*one) for one in ((resource, old), *more)]
+    return told(resource, old, new, view_of(workload("web", replicas=2), fronts, *things))
+
+
+# ---- schedules
+
+
+def cron(*, suspend: bool | None) -> Body:
+    spec: Body = {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": {"spec": {}}}}}
+    if suspend is not None:
+        spec["suspend"] = suspend
+    return body("CronJob", "backup", apiVersion="batch/v1", spec=spec)
+
+
+def test_a_schedule_is_stopped_once() -> None:
+    """Suspended now; not one that was, nor one that goes on."""
+    gone = [("schedule", 1, 0)]
+
+    assert beside(CRON_JOBS, cron(suspend=None), cron(suspend=True)) == gone
+    assert beside(CRON_JOBS, cron(suspend=False), cron(suspend=True)) == gone
+    again = cron(suspend=True)
+    other = changed(again, spec={**again["spec"], "schedule": "0 4 * * *"})
+    assert beside(CRON_JOBS, again, other) == []
+    assert beside(CRON_JOBS, again, cron(suspend=False)) == []
+
+
+# ---- addresses
+
+
+def front(kind: str, *addresses: str, **spec: object) -> Body:
+    status = {"loadBalancer": {"ingress": [{"ip": one} for one in addresses]}}
+    spec = {"type": kind, "ports": [{"port": 80}], **spec}
+    return body("Service", "front", spec=spec, status=status)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (front("LoadBalancer", "192.0.2.1"), front("ClusterIP"), [("address", 1, 0)]),
+        (front("LoadBalancer", "192.0.2.1"), front("NodePort"), [("address", 1, 0)]),
+        (front("LoadBalancer"), front("ClusterIP"), []),
+        (front("ClusterIP"), front("LoadBalancer"), []),
+        (front("LoadBalancer", "192.0.2.1"), front("LoadBalancer", "192.0.2.1", a=1), []),
+        (front("ExternalName", externalName="x.example"), front("ClusterIP"), [("name", 1, 0)]),
+        (front("ExternalName", externalName="x.example"),
+         front("ExternalName", externalName="y.example"), []),
+        (front("ExternalName", externalName="x.example"),
+         front("ClusterIP", selector={"app": "web"}), []),
+    ],
+)  # fmt: skip
+def test_an_address_is_given_back(old: Body, new: Body, found: Found) -> None:
+    """One that is there; a type that keeps it, and another name, take nothing."""
+    assert beside(SERVICES, old, new) == found
+
+
+# ---- routes
+
+
+def ingress(*services: str, name: str = "web") -> Body:
+    paths = [
+        {"path": f"/{one}", "pathType": "Prefix",
+         "backend": {"service": {"name": one, "port": {"number": 80}}}}
+        for one in services
+    ]  # fmt: skip
+    rules = [{"host": "x.example", "http": {"paths": paths}}] if paths else []
+    return body("Ingress", name, apiVersion="networking.k8s.io/v1", spec={"rules": rules})
+
+
+ALL = tuple(f"svc-{n}" for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (("svc-0", "svc-1"), (), [("backends", 2, 0)]),
+        (("svc-0", "svc-5"), ("svc-5",), [("backends", 1, 0)]),
+        (("svc-5",), (), []),
+        (ALL, ("svc-0", "svc-1"), []),
+        (("svc-0",), ("svc-1",), []),
+        (("svc-0",), ("to-come",), []),
+    ],
+)
+def test_a_route_is_emptied(old: tuple[str, ...], new: tuple[str, ...], found: Found) -> None:
+    """Of what answers; a part, a switch, and a Service that is still to come are changes."""
+    assert beside(INGRESSES, ingress(*old), ingress(*new)) == found
+
+
+def test_a_route_of_many_keeps_a_tenth() -> None:
+    fronts = [service(f"svc-{n}", app="web") for n in range(20)]
+    old = ingress(*(one.key.name for one in fronts))
+    view = view_of(workload("web"), fronts, trimmed(INGRESSES, old))
+
+    assert told(INGRESSES, old, ingress("svc-0", "svc-1"), view) == [("backends", 20, 2)]
+    assert told(INGRESSES, old, ingress("svc-0", "svc-1", "svc-2"), view) == []
+
+
+def test_what_another_route_leads_to_is_not_lost() -> None:
+    """A route is split in two: the second is made first."""
+    other = (INGRESSES, ingress("svc-0", "svc-1", name="split"))
+
+    assert beside(INGRESSES, ingress("svc-0", "svc-1"), ingress(), other) == []
+
+
+def test_routes_of_the_gateway_are_told_of_alike() -> None:
+    def route(*services: str) -> Body:
+        rules = [{"backendRefs": [{"name": one, "port": 80}]} for one in services]
+        version = "gateway.networking.k8s.io/v1"
+        return body("HTTPRoute", "web", apiVersion=version, spec={"rules": rules})
+
+    assert beside(HTTP_ROUTES, route("svc-0"), route()) == [("backends", 1, 0)]
+
+
+# ---- accounts and quotas
+
+
+def account(*secrets: str) -> Body:
+    return body("ServiceAccount", "web", imagePullSecrets=[{"name": one} for one in secrets])
+
+
+def runner(phase: str = "Running", **spec: object) -> Body:
+    spec = {"serviceAccountName": "web", "nodeName": "node-1", **spec}
+    return body("Pod", "web-1", spec=spec, status={"phase": phase})
+
+
+def test_an_account_loses_its_pull_secrets() -> None:
+    """All of them, while pods run as it; one of two, or of an idle account, may go."""
+    pod, done = (PODS, runner()), (PODS, runner("Succeeded"))
+
+    assert beside(SERVICE_ACCOUNTS, account("a"), account(), pod) == [("pull-secrets", 1, 0)]
+    assert beside(SERVICE_ACCOUNTS, account("a", "b"), account("b"), pod) == []
+    assert beside(SERVICE_ACCOUNTS, account("a"), account("b"), pod) == []
+    assert beside(SERVICE_ACCOUNTS, account("a"), account(), done) == []
+    assert beside(SERVICE_ACCOUNTS, account("a"), account()) == []
+
+
+def quota(hard: dict[str, object], **spec: object) -> Body:
+    return body("ResourceQuota", "limit", spec={"hard": hard, **spec})
+
+
+@pytest.mark.parametrize(
+    ("hard", "found"),
+    [
+        ({"pods": "1"}, [("room", 2, 0)]),
+        ({"count/pods": 0}, [("room", 2, 0)]),
+        ({"requests.cpu": "0", "pods": "9"}, [("room", 2, 0)]),
+        ({"limits.memory": "0Gi"}, [("room", 2, 0)]),
+        ({"pods": "2"}, []),
+        ({"requests.cpu": "10m", "services": "0", "requests.storage": "0"}, []),
+    ],
+)
+def test_a_quota_leaves_no_room(hard: dict[str, object], found: Found) -> None:
+    """For what runs: of pods a number, of the rest nothing at all; new, and written anew."""
+    view, wide = view_of(workload("web", replicas=2)), quota({"pods": "9"})
+
+    assert told(QUOTAS, None, quota(hard), view) == found
+    assert told(QUOTAS, wide, quota(hard), view) == found
+    assert told(QUOTAS, quota({"pods": "0"}), quota(hard), view) == []
+
+
+def test_a_quota_of_some_pods_or_of_an_empty_namespace_is_none() -> None:
+    some = quota({"pods": "0"}, scopes=["BestEffort"])
+    chosen = quota({"pods": "0"}, scopeSelector={"matchExpressions": []})
+    view = view_of(workload("web", replicas=2))
+
+    assert told(QUOTAS, None, some, view) == []
+    assert told(QUOTAS, None, chosen, view) == []
+    assert told(QUOTAS, None, quota({"pods": "0"}), view_of()) == []
