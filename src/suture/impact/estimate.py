@@ -38,7 +38,7 @@ from suture.impact.selection import (
     selection_effects,
     writes_pod,
 )
-from suture.impact.storage import HOLDERS, data_effects
+from suture.impact.storage import HOLDERS, data_effects, release_effects, releases
 from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
 from suture.impact.traffic import POLICIES
@@ -107,6 +107,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
+    Family(frozenset({"data_lost"}), releases, release_effects),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),
     Family(frozenset({"reference_broken"}), breaks_references, reference_effects, may_be_named),
     Family(frozenset({"deletion_stuck"}), _takes_away, stuck_effects),

@@ -1,16 +1,19 @@
 """Data that would be lost: claims, volumes and snapshots that go, and what is left of their data.
 
 Pure. Tells what is deleted with a claim (its volume's reclaim policy), who uses it, and whether a
-copy stays: a snapshot, or a sibling of the same StatefulSet or parent.
+copy stays: a snapshot, or a sibling of the same StatefulSet or parent. An attachment that goes, and
+a volume that forgets its claim, erase nothing and take the data from those who use it.
 Source: persistentvolume-controller (a claim's end releases its volume, which then goes or stays by
 `persistentVolumeReclaimPolicy`); pvc-protection (a claim in use by pods waits for them);
-snapshot.storage.k8s.io (`deletionPolicy` of the content).
+snapshot.storage.k8s.io (`deletionPolicy` of the content); storage.k8s.io VolumeAttachment (the
+driver detaches the volume when it goes, mounted or not).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from suture.impact.change import Change
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.parents import mounting, statefulset_of
 from suture.impact.scene import Scene
@@ -22,12 +25,13 @@ from suture.model.names import (
     PODS,
     SNAPSHOT_CONTENTS,
     SNAPSHOTS,
+    VOLUME_ATTACHMENTS,
     VOLUMES,
     ObjectKey,
 )
-from suture.model.objects import ClaimFacts
+from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, PodFacts
 
-HOLDERS = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS})
+HOLDERS = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""
 
 RETAIN, DELETE, NONE = "Retain", "Delete", ""
@@ -45,6 +49,76 @@ def data_effects(scene: Scene) -> Iterable[DataLost]:
         yield _snapshot(scene, row, _content_of(scene.view, row))
     for row in scene.kinds.get(SNAPSHOT_CONTENTS, ()):
         yield _snapshot(scene, row, row)
+    for row in scene.kinds.get(VOLUME_ATTACHMENTS, ()):
+        yield from _attachment(scene, row)
+
+
+def releases(change: Change) -> bool:
+    """Whether a change rewrites a volume, which may forget its claim."""
+    made = change.rewritten
+    return made is not None and made.before is not None and made.after.key.resource == VOLUMES
+
+
+def release_effects(scene: Scene) -> Iterable[DataLost]:
+    """Yield a volume that forgets a claim that is bound to it: the claim is lost with its data."""
+    made = scene.change.rewritten
+    if made is None or made.row is None or made.before is None or made.row in scene.removed:
+        return
+    view, volume = scene.view, made.after.key.name
+    kept = _claims_named(made.after)
+    for key in _claims_named(made.before) - kept:
+        claim = view.find(key)
+        facts = view.facts(claim) if claim is not None else None
+        if claim is None or not isinstance(facts, ClaimFacts) or facts.volume != volume:
+            continue
+        copies = _snapshots(scene, claim)
+        yield DataLost(
+            holder=scene.victim(made.row),
+            volume=volume,
+            reclaim=RETAIN,
+            bound=facts.bound,
+            mounted=len(mounting(view, claim)),
+            copies=copies,
+            last_copy=facts.bound and not copies,
+            explained=view.terminating(claim),
+            reversible=True,
+        )
+
+
+def _claims_named(volume: ClusterObject) -> set[ObjectKey]:
+    return {one.target for one in volume.needs if one.edge is Edge.BOUND_CLAIM}
+
+
+def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
+    """Yield an attachment that goes while pods of its node use the volume.
+
+    WHY explained on a node that is not Ready: to detach is how its volumes come to live elsewhere.
+    """
+    view = scene.view
+    nodes = [one for one, present in view.targets(row, Edge.ATTACHED_NODE) if present]
+    for volume, _ in view.targets(row, Edge.VOLUME):
+        claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
+        names = {view.key(node).name for node in nodes}
+        pods = [
+            pod
+            for claim in claims
+            for pod in mounting(view, claim)
+            if isinstance(facts := view.facts(pod), PodFacts) and facts.node in names
+        ]
+        well = any(isinstance(one := view.facts(node), NodeFacts) and one.ready for node in nodes)
+        copies = sum(_snapshots(scene, claim) for claim in claims)
+        yield DataLost(
+            holder=scene.victim(row),
+            volume=view.key(volume).name,
+            reclaim=RETAIN,
+            bound=bool(claims),
+            mounted=len(pods),
+            copies=copies,
+            last_copy=bool(claims) and not copies,
+            direct=row in scene.direct,
+            explained=not well or scene.causes.explains(row),
+            reversible=True,
+        )
 
 
 def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:

@@ -1,0 +1,102 @@
+"""Volumes that are taken from those who use them, without anything being erased."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import view_of
+from support.writes import Body, body, changed, trimmed, write
+from suture.impact.effects import DataLost
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, NODES, PODS, VOLUME_ATTACHMENTS, VOLUMES
+from suture.model.request import Request
+
+CLAIM = body("PersistentVolumeClaim", "data", spec={"volumeName": "pv"}, status={"phase": "Bound"})
+VOLUME = body(
+    "PersistentVolume",
+    "pv",
+    "",
+    spec={
+        "persistentVolumeReclaimPolicy": "Delete",
+        "claimRef": {"namespace": "prod", "name": "data"},
+    },
+    status={"phase": "Bound"},
+)
+ATTACHMENT = body(
+    "VolumeAttachment",
+    "csi-1",
+    "",
+    apiVersion="storage.k8s.io/v1",
+    spec={"nodeName": "node-1", "source": {"persistentVolumeName": "pv"}},
+    status={"attached": True},
+)
+
+
+def node(ready: str = "True") -> Body:
+    return body("Node", "node-1", "", status={"conditions": [{"type": "Ready", "status": ready}]})
+
+
+def pod(place: str = "node-1", phase: str = "Running") -> Body:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    return body(
+        "Pod", "db-0", spec={"nodeName": place, "volumes": volumes}, status={"phase": phase}
+    )
+
+
+def world(*, runs: Body | None, claim: Body = CLAIM, place: Body | None = None) -> GraphView:
+    found = [
+        trimmed(VOLUMES, VOLUME), trimmed(VOLUME_ATTACHMENTS, ATTACHMENT), trimmed(CLAIMS, claim),
+        trimmed(NODES, place or node()),
+    ]  # fmt: skip
+    return view_of(*found, *([trimmed(PODS, runs)] if runs is not None else []))
+
+
+def taken(view: GraphView, request: Request) -> list[tuple[int, bool]]:
+    """Return of each loss how many pods use the data, and whether it is explained."""
+    found = effects(impact_of(request, view), DataLost)
+    assert all(one.reclaim == "Retain" and one.reversible for one in found)
+    return [(one.mounted, one.explained) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("runs", "place", "found"),
+    [
+        (pod(), node(), [(1, False)]),
+        (pod(), node("Unknown"), [(1, True)]),
+        (pod("node-2"), node(), [(0, False)]),
+        (pod(phase="Succeeded"), node(), [(0, False)]),
+        (None, node(), [(0, False)]),
+    ],
+)
+def test_an_attachment_goes(runs: Body | None, place: Body, found: list[tuple[int, bool]]) -> None:
+    """Pods of that node lose it; pods elsewhere, and those of a node that is dead, lose nothing."""
+    view = world(runs=runs, place=place)
+
+    assert taken(view, write(VOLUME_ATTACHMENTS, ATTACHMENT, None)) == found
+
+
+def released(**spec: object) -> Request:
+    kept = {"persistentVolumeReclaimPolicy": "Delete"}
+    return write(VOLUMES, VOLUME, changed(VOLUME, spec={**kept, **spec}))
+
+
+def test_a_volume_forgets_its_claim() -> None:
+    """The claim that is bound to it is lost; the same claim by name alone stays."""
+    other = {"namespace": "prod", "name": "other"}
+    same = {"namespace": "prod", "name": "data", "uid": "another"}
+
+    assert taken(world(runs=pod()), released()) == [(1, False)]
+    assert taken(world(runs=None), released(claimRef=other)) == [(0, False)]
+    assert taken(world(runs=pod()), released(claimRef=same)) == []
+
+
+def test_a_volume_whose_claim_is_not_bound_to_it_may_be_used_again() -> None:
+    """Gone, going, or bound to another volume: that is how a released volume is reused."""
+    elsewhere = changed(CLAIM, spec={"volumeName": "pv-2"})
+    going = changed(CLAIM, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    gone = view_of(trimmed(VOLUMES, VOLUME))
+
+    assert taken(gone, released()) == []
+    assert taken(world(runs=None, claim=elsewhere), released()) == []
+    assert taken(world(runs=None, claim=going), released()) == [(0, True)]
