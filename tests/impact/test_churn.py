@@ -11,7 +11,7 @@ from support.asking import effects, update
 from support.cluster import START, delete, graph_of, operator, owner, thing, workload
 from suture.adapters.files import load_policies
 from suture.impact.change import Change
-from suture.impact.effects import Churn, Growth, Impact
+from suture.impact.effects import Churn, Growth, Impact, PodsLost
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.impact.recent import pattern_of, remember
@@ -223,6 +223,45 @@ def test_the_pods_of_an_owner_evicted_round_after_round() -> None:
 
     assert told[:5] == [[]] * 5
     assert told[5] == [("evicted", 2, 600, 1)]
+    last = thing(
+        PODS, "web-6", "prod", labels={"app": "web"}, owners=[owner(replica_set)],
+        facts=PodFacts(ready=True),
+    )  # fmt: skip
+    lately.put(last)
+    (again,) = effects(lately.ask(eviction(last)), Churn)
+    assert (again.rounds, again.target.resource) == (True, "replicasets")
+
+
+def test_pods_that_are_back_are_told_while_none_is_missing() -> None:
+    """Of a set that is whole again, how many went within the hour; while one is away, none."""
+    things = workload("web", replicas=4)
+    replica_set, pods = things[1], things[2:]
+    lately = Lately(*things)
+
+    def taken(pod: ClusterObject) -> tuple[int, int]:
+        (loss,) = effects(lately.ask(delete(pod)), PodsLost)
+        return loss.self_healing, loss.back
+
+    def next_pod(name: str, *, ready: bool = True) -> ClusterObject:
+        made = thing(
+            PODS, name, "prod", labels={"app": "web"}, owners=[owner(replica_set)],
+            facts=PodFacts(ready=ready),
+        )  # fmt: skip
+        lately.put(made)
+        return made
+
+    assert taken(pods[0]) == (1, 0)
+    lately.graph.remove(pods[0].key)
+    assert taken(pods[1]) == (1, 0)
+    lately.graph.remove(pods[1].key)
+    next_pod("a")
+    late = next_pod("b", ready=False)
+    assert taken(pods[2]) == (1, 0)
+    lately.graph.remove(pods[2].key)
+    lately.graph.remove(late.key)
+    next_pod("c")
+    next_pod("d")
+    assert taken(pods[3]) == (1, 3)
 
 
 def grown(lately: Lately, request: Request, by: Actor | None = None) -> list[Growth]:

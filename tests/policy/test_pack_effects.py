@@ -194,10 +194,18 @@ def grown(per: str, after: int, **fields: object) -> Growth:
     )  # fmt: skip
 
 
-def again(what: str, times: int, resource: str = "statefulsets", window_s: int = 600) -> Churn:
+def again(
+    what: str,
+    times: int,
+    resource: str = "statefulsets",
+    window_s: int = 600,
+    *,
+    rounds: bool = False,
+) -> Churn:
     return Churn(
-        target=victim("p", resource=resource), what=what, times=times, window_s=window_s, actors=1
-    )
+        target=victim("p", resource=resource), what=what, times=times, window_s=window_s, actors=1,
+        rounds=rounds,
+    )  # fmt: skip
 
 
 def update(resource: str = "services", *effects: Effect) -> Case:
@@ -489,6 +497,7 @@ def test_dips_are_budgeted_and_told_when_to_come_again(pack: PolicySet) -> None:
         pytest.param(delete("pods", pods(drained=1)), id="of-a-node-that-is-closed"),
         pytest.param(delete("pods", pods(ready=0)), id="not-ready"),
         pytest.param(delete("pods", pods(self_healing=0, explained=1)), id="explained"),
+        pytest.param(delete("pods", pods(before=30, back=6)), id="of-a-workload-that-is-whole"),
         pytest.param(
             case(pods(), asked=request("pods"), by=actor(DAEMONS)), id="its-own-controller"
         ),
@@ -668,3 +677,16 @@ def test_what_is_made_to_come_and_go_may_do_so_more_often(pack: PolicySet, resou
     """Somebody who keeps notes in a ConfigMap, or tries a Job out, is no loop; twenty times is."""
     assert "churn" not in refused(pack, delete(resource, again("deleted", 20, resource)))
     assert "churn" in refused(pack, delete(resource, again("deleted", 21, resource)))
+
+
+def test_pods_of_an_owner_may_go_round_after_round(pack: PolicySet) -> None:
+    """Deleted by hand, or restarted one by one, is no loop; twenty rounds in the window are."""
+    few, many = (again("deleted", times, "replicasets", rounds=True) for times in (20, 21))
+    assert "churn" not in refused(pack, delete("pods", few))
+    assert "churn" in refused(pack, delete("pods", many))
+
+
+def test_the_first_pods_of_a_restart_count(pack: PolicySet) -> None:
+    """And all of them where one is still missing, or where they are of many workloads."""
+    assert asked(pack, delete("pods", pods(before=30, back=5))) == {"dips": 1}
+    assert asked(pack, delete("pods", pods(before=30, back=0))) == {"dips": 1}

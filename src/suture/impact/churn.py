@@ -103,7 +103,7 @@ def _rounds(scene: Scene, word: str, now: Now) -> Iterator[Churn]:
                 said = times
                 yield Churn(
                     target=scene.victim(owner), what=word, times=times, window_s=window_s,
-                    actors=1, confidence=Confidence.BOUNDED,
+                    actors=1, rounds=True, confidence=Confidence.BOUNDED,
                 )  # fmt: skip
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterable
 
 from suture.impact.effects import PodsLost
 from suture.impact.parents import asked_for, resize_explained, wanted_count
+from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.impact.serving import classes_of
 from suture.model.graph import GraphView
 from suture.model.names import PODS
 from suture.model.objects import NodeFacts, WorkloadFacts
 from suture.model.placement import REPELS
+from suture.model.writes import HOUR_S
 
 NAMED_MAKERS = 8
 """LIMIT: makers whose victims are named, those that lose most: of a namespace with 300 of them a
@@ -109,10 +111,11 @@ def drains(scene: Scene, pod: int) -> bool:
 def _effect(scene: Scene, maker: int, loss: _Loss, *, named: bool) -> PodsLost:
     view = scene.view
     if view.resource(maker) == PODS:
-        before, leaving, wants = 1, 0, 1
+        before, serving, leaving, wants = 1, 0, 0, 1
     else:
-        before, _, leaving = pods_of(scene, maker)
+        before, serving, leaving = pods_of(scene, maker)
         wants = declared(view, maker, before)
+    whole = bool(loss.self_healing) and not leaving and serving >= wants
     return PodsLost(
         maker=scene.victim(maker),
         count=loss.count,
@@ -124,10 +127,24 @@ def _effect(scene: Scene, maker: int, loss: _Loss, *, named: bool) -> PodsLost:
         self_healing=loss.self_healing,
         lasting=loss.lasting,
         drained=loss.drained,
+        back=_taken_lately(scene, loss.victims) if whole else 0,
         foreign=loss.lasting if loss.lasting and not scene.tied(maker) else 0,
         population=view.count(PODS),
         evicted=scene.change.evicted,
         victims=tuple(map(scene.victim, loss.victims[: scene.limit] if named else ())),
+    )
+
+
+def _taken_lately(scene: Scene, pods: list[int]) -> int:
+    """Return how many pods were taken within the hour from the controllers of some."""
+    if scene.now is None:
+        return 0
+    view, now = scene.view, scene.now
+    controllers = {view.controller(pod) for pod in pods}
+    return sum(
+        view.history.writes.counted(taken_from(view.uid(one), PODS), now, HOUR_S)
+        for one in controllers
+        if one >= 0
     )
 
 

@@ -162,6 +162,7 @@ class Churn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `what` is deleted, evicted, recreated, flipped (a value there and back) or scaled. `times`
     counts this request, within the last `window_s`. `actors`: how many identities take part.
+    `rounds`: it is the pods of the target that go, each of them `times` on average.
     """
 
     target: Victim
@@ -169,5 +170,6 @@ class Churn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     times: int
     window_s: int
     actors: int
+    rounds: bool = False
     confidence: Confidence = Confidence.EXACT
     reversible: bool = True
