@@ -167,6 +167,24 @@ def test_a_delete_takes_few_objects_along(pack: PolicySet) -> None:
     )
 
 
+def test_what_was_made_today_is_given_up_with_all_its_parts(pack: PolicySet) -> None:
+    """Eighteen parts of the morning may go along, six older ones among them may not."""
+    asked = request("previews.example.com", "pr")
+    parts = {"direct": 0, "counted_cascaded": 9, "in_use": 9, "made_lately": 9}
+    whole = [
+        removed(kind, 9, **parts, lately_cascaded=9) for kind in ("deployments.apps", "services")
+    ]
+    assert not found(pack, case(*whole, asked=asked)).keys() & {
+        "too_many_along",
+        "too_many_in_use_along",
+    }
+
+    some = [removed("services", 9, **parts, lately_cascaded=3)]
+    assert "too_many_along" in found(pack, case(*some, asked=asked))
+    few = [removed("services", 9, **parts, lately_cascaded=5)]
+    assert "too_many_in_use_along" in found(pack, case(*few, asked=asked))
+
+
 def test_a_delete_takes_few_objects_in_use_along(pack: PolicySet) -> None:
     weighed = case(
         removed(CLAIMS, 2, direct=0, counted_cascaded=2, in_use=2),

@@ -14,6 +14,7 @@ from suture.impact.explained import (
     may_count,
     stands_for_pod,
 )
+from suture.impact.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, Resource
@@ -25,23 +26,20 @@ STANDING_ASKED = 64
 """LIMIT: objects of a collection that are asked whether they stand for a pod, 4 us each."""
 
 
-LATELY_S = 24 * 3600
-"""How long what an identity made is a work of the day for it."""
-
-
 class _Tally:
     """The counts of one resource, while what goes is walked."""
 
     __slots__ = (
         "count", "counted", "counted_cascaded", "direct", "explained", "foreign",
-        "in_use", "lasting", "made_lately", "protected", "self_healing", "wanted",
+        "in_use", "lasting", "lately_cascaded", "made_lately", "protected", "self_healing",
+        "wanted",
     )  # fmt: skip
 
     def __init__(self, count: int, direct: int) -> None:
         self.count, self.direct = count, direct
         self.explained = self.self_healing = self.lasting = 0
         self.counted = self.counted_cascaded = self.foreign = self.wanted = self.in_use = 0
-        self.protected = self.made_lately = 0
+        self.protected = self.made_lately = self.lately_cascaded = 0
 
 
 def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
@@ -95,6 +93,10 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) 
     pods = [lot.first] if view.has_owner(lot.first) else lot.pods[:left]
     strange = sum(not scene.tied(pod) for pod in pods)
     tally.foreign += left if strange == len(pods) else strange
+    if not strange:
+        lately = sum(made_lately(scene, pod) for pod in lot.pods[:left])
+        tally.made_lately += lately
+        tally.lately_cascaded += 0 if lot.first in scene.direct else lately
 
 
 def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
@@ -123,22 +125,9 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             tally.counted_cascaded += row not in scene.direct
             if not scene.tied(row):
                 tally.foreign += 1
-            elif _made_lately(scene, row):
+            elif made_lately(scene, row):
                 tally.made_lately += 1
-
-
-def _made_lately(scene: Scene, row: int) -> bool:
-    """Whether the actor itself made an object within the last day.
-
-    LIMIT: of what was made before Suture was there, or is no longer remembered, nobody knows.
-    """
-    made = scene.view.history.creation(scene.view.uid(row))
-    return (
-        made is not None
-        and scene.now is not None
-        and made.identity == scene.actor.user.username
-        and scene.now.mono_ns - made.at_ns < LATELY_S * 10**9
-    )
+                tally.lately_cascaded += row not in scene.direct
 
 
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
@@ -190,6 +179,7 @@ def _effect(scene: Scene, resource: Resource, tally: _Tally) -> ObjectsRemoved:
         counted_cascaded=tally.counted_cascaded,
         foreign=tally.foreign,
         made_lately=tally.made_lately,
+        lately_cascaded=tally.lately_cascaded,
         wanted=tally.wanted,
         in_use=tally.in_use,
         protected=tally.protected,

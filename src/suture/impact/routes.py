@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from suture.impact.effects import EndpointsLost, RouteBroken, ServiceEmptied
+from suture.impact.hands import own_of_the_day
 from suture.impact.scene import Scene
 from suture.impact.serving import ServingEffect
 from suture.model.edges import Edge
@@ -37,6 +38,9 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> Iterable[Ro
         routes = view.sources(row, Edge.ROUTES_TO)
         staying = [one for one in dict.fromkeys(routes) if one not in scene.removed]
         left = emptied.get(row)
+        is_explained = left.explained if left is not None else causes.explains(row)
+        if staying and left is None and not is_explained:
+            is_explained = own_of_the_day(scene, row)
         for route in staying:
             if view.terminating(route):
                 continue
@@ -46,5 +50,5 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> Iterable[Ro
                 before=gone.get(view.uid(row), 0) if left is None else left.before,
                 service_removed=left is None,
                 self_healing=left is not None and left.self_healing,
-                explained=causes.explains(row) if left is None else left.explained,
+                explained=is_explained,
             )

@@ -14,6 +14,7 @@ from suture.impact.effects import (
     EndpointsLost,
     ServiceEmptied,
 )
+from suture.impact.hands import given_up
 from suture.impact.parents import resize_explained
 from suture.impact.scene import Scene
 from suture.impact.selection import keeps_pod, next_keepers
@@ -32,20 +33,34 @@ ServingEffect = EndpointsLost | ServiceEmptied
 class Loss:
     """What one Service loses: how many ready endpoints, and whether all of it heals by itself."""
 
-    __slots__ = ("exact", "explained", "healing", "lost")
+    __slots__ = ("exact", "explained", "healing", "lost", "things")
 
     def __init__(self) -> None:
         self.lost = 0
         self.healing = True
         self.explained = True
         self.exact = True
+        self.things: set[int] | None = set()
+        """What goes from behind the Service; None where something else than a removal counts."""
 
-    def add(self, lost: int, *, healing: bool, is_explained: bool, exact: bool = True) -> None:
+    def add(
+        self,
+        lost: int,
+        *,
+        healing: bool,
+        is_explained: bool,
+        exact: bool = True,
+        thing: int | None = None,
+    ) -> None:
         """Count `lost` endpoints in; not `exact`: at most so many, or some of them come back."""
         self.exact &= exact and (not self.lost or self.healing == healing)
         self.lost += lost
         self.healing &= healing
         self.explained &= is_explained
+        if thing is None:
+            self.things = None
+        elif self.things is not None:
+            self.things.add(thing)
 
 
 def serving_effects(scene: Scene) -> list[ServingEffect]:
@@ -94,8 +109,12 @@ def _losses(scene: Scene) -> dict[int, Loss]:
         if not services:
             continue
         healing, cause = causes.heals(lot.first), causes.explained_of(lot) == lot.count
+        maker = scene.maker(lot)
+        thing = maker if maker in causes.removed else lot.first
         for service in services:
-            losses.setdefault(service, Loss()).add(lot.count, healing=healing, is_explained=cause)
+            losses.setdefault(service, Loss()).add(
+                lot.count, healing=healing, is_explained=cause, thing=thing
+            )
     for gone in slices_lost(scene):
         loss = losses.setdefault(gone.service, Loss())
         loss.add(gone.lost, healing=False, is_explained=gone.explained)
@@ -205,13 +224,16 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     before = view.serving_count(row)
     after = max(0, before - loss.lost)
     confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
+    is_explained = loss.explained
+    if after == 0 and not (is_explained or loss.healing):
+        is_explained = given_up(scene, row, loss.things or ())
     yield EndpointsLost(
         service=service,
         before=before,
         after=after,
         peak=before + view.leaving_endpoints(row),
         self_healing=loss.healing,
-        explained=loss.explained,
+        explained=is_explained,
         confidence=confidence,
     )
     if after == 0 and before > 0:
@@ -220,7 +242,7 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
             before=before,
             self_healing=loss.healing,
             declared=declared_size(view, row),
-            explained=loss.explained,
+            explained=is_explained,
             confidence=confidence,
         )
 

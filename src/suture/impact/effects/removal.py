@@ -15,7 +15,7 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     are those whose loss matters to a budget: Services, workloads, claims and routes whether or
     not they serve, of other kinds what is referenced or has instances. `foreign` are the counted
     ones that the model cannot tie to the actor, `made_lately` those that the actor itself made
-    within the last day. `wanted` are lasting ones that a live controller
+    within the last day, or for what it made then. `wanted` are lasting ones that a live controller
     owner still asks for, or that stand for a Ready pod: a custom resource that it owns, of its
     name. `in_use` counts removed objects that serve, run, hold data or stand for such a pod right
     now.
@@ -32,6 +32,8 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Of `counted`, those that the request does not name itself."""
     foreign: int = 0
     made_lately: int = 0
+    lately_cascaded: int = 0
+    """Of `made_lately`, those that the request does not name itself."""
     wanted: int = 0
     in_use: int = 0
     protected: int = 0

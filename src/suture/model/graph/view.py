@@ -92,6 +92,10 @@ class GraphView(Standing):
         """Return the facts of the object in a row."""
         return self._graph.facts(row)
 
+    def created(self, row: int) -> float:
+        """Return when an object was made, in seconds since the epoch; 0 where it does not say."""
+        return self._graph.rows_of.created_s(row)
+
     def terminating(self, row: int) -> bool:
         """Whether a delete of the object was accepted."""
         return bool(self._flags[row] & TERMINATING)

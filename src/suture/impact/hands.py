@@ -1,0 +1,129 @@
+"""What is the actor's own: made by it within the day, or for what it made.
+
+Apart from `keepers`, who keeps an object of others: here it is asked what the actor may give up.
+LIMIT: of what was made before Suture was there, or is no longer remembered, nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from suture.impact.keepers import works_for
+from suture.impact.parents import maker_of
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.habits import managers_of
+from suture.model.names import PODS
+from suture.model.objects import ServiceFacts
+
+READERS = 64
+"""LIMIT: objects that name one Service and are asked whose they are; what more of them read is
+nobody's to give up."""
+
+SYSTEM = "kube-system"
+
+_NO_READERS = frozenset({Edge.SLICE_OF, Edge.OWNER})
+
+LATELY_S = 24 * 3600
+"""How long what an identity made is a work of the day for it."""
+
+
+def made_lately(scene: Scene, row: int) -> bool:
+    """Whether the actor made an object within the last day, or an owner for which it was made.
+
+    Such an owner is no younger: what was there before is looked after since, and was not made.
+    """
+    view = scene.view
+    born = view.created(row)
+    queue, seen = [row], set[int]()
+    while queue:
+        current = queue.pop()
+        if current in seen or view.created(current) > born:
+            continue
+        if _made_lately(scene, current):
+            return True
+        seen.add(current)
+        queue += view.owner_rows(current)
+    return False
+
+
+def _made_lately(scene: Scene, row: int) -> bool:
+    made = scene.view.history.creation(scene.view.uid(row))
+    return (
+        made is not None
+        and scene.now is not None
+        and made.identity == scene.actor.user.username
+        and scene.now.mono_ns - made.at_ns < LATELY_S * 10**9
+    )
+
+
+def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
+    """Whether the actor takes its own from behind its own Service, which nobody else reads.
+
+    `lost` are what the Service loses: workloads that go, or pods whose controller stays. All of
+    it, the Service, and what names the Service (routes, webhooks, custom resources) has to be of
+    one hand: made by the actor, or kept by one release or application that it works for. So is an
+    application retired, workload first. Where only pods go, which something living keeps, or where
+    readers are not named, all of it has to be of the day: work that comes and goes.
+    """
+    if not lost or scene.change.evicted:
+        return False
+    readers = _readers(scene, service)
+    if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
+        return False
+    view = scene.view
+    if _read_by_name(scene, service) and not any(view.resource(row) == PODS for row in lost):
+        return True
+    return all(made_lately(scene, row) for row in (service, *lost))
+
+
+def own_of_the_day(scene: Scene, service: int) -> bool:
+    """Whether the actor made a Service within the day, and all that names it."""
+    readers = _readers(scene, service)
+    return readers is not None and all(made_lately(scene, row) for row in (service, *readers))
+
+
+def _read_by_name(scene: Scene, service: int) -> bool:
+    """Whether a Service has no readers whom nothing names: the world outside, or the whole cluster.
+
+    WHY the namespace: what is in it answers for the cluster (its DNS, its metrics).
+    """
+    facts = scene.view.facts(service)
+    return (
+        isinstance(facts, ServiceFacts)
+        and facts.type == "ClusterIP"
+        and scene.view.namespace(service) != SYSTEM
+    )
+
+
+def _readers(scene: Scene, service: int) -> list[int] | None:
+    """Return what stays and names a Service; None where that is too much to ask."""
+    view = scene.view
+    found = dict.fromkeys(
+        maker_of(view, link.row) if view.resource(link.row) == PODS else link.row
+        for link in view.needed_by(service)
+        if link.present and link.edge not in _NO_READERS and link.row not in scene.removed
+    )
+    return list(found) if len(found) <= READERS else None
+
+
+def of_one_hand(scene: Scene, rows: Collection[int]) -> bool:
+    """Whether the actor made all of some objects, or works for the application that keeps all."""
+    if all(_own(scene, row) for row in rows):
+        return True
+    if any(map(scene.causes.wanted, rows)):
+        return False
+    kept = [frozenset(managers_of(scene.view.at(row))) for row in rows]
+    return any(works_for(scene, one) for one in frozenset.intersection(*kept))
+
+
+def _own(scene: Scene, row: int) -> bool:
+    """Whether the actor made an object, or where something has it made, what that is.
+
+    WHY not the object itself then: an operator makes what another asked it for, and that is not
+    its own to give up.
+    """
+    view, identity = scene.view, scene.actor.user.username
+    askers = [owner.row for owner in view.owners(row) if owner.present]
+    askers += [one for one, present in view.targets(row, Edge.PARENT) if present]
+    return all(view.history.created_by(view.uid(one)) == identity for one in askers or [row])

@@ -1,0 +1,185 @@
+"""What an actor may give up: its own, with its own before it, and nobody else's in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import (
+    BALANCERS,
+    START,
+    delete,
+    graph_of,
+    operator,
+    owner,
+    service,
+    thing,
+    workload,
+)
+from suture.impact.effects import ObjectsRemoved, RouteBroken, ServiceEmptied
+from suture.model.actor import Actor
+from suture.model.clock import Now
+from suture.model.edges import Edge, Need
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import INGRESSES, PODS, ObjectKey, Resource
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
+from suture.model.request import Request
+
+ME = operator().user.username
+APPLICATIONS = Resource("argoproj.io", "applications")
+ARGO = operator("system:serviceaccount:argocd:argocd-application-controller")
+HOUR_S = 3600
+
+
+def cluster(*things: ClusterObject | Iterable[ClusterObject], made: dict[str, str]) -> GraphView:
+    """Make a cluster in which `made` says by whom objects were made at the start, by their name."""
+    graph, history = graph_of(*things), History()
+    for one in things:
+        for each in [one] if isinstance(one, ClusterObject) else one:
+            by = made.get(each.key.name, "")
+            if by:
+                history.note_created(each.uid, by, by, each.key, START)
+    return GraphView(graph, history)
+
+
+def at(hours: float) -> Now:
+    return START.plus_s(hours * HOUR_S)
+
+
+def emptied(
+    view: GraphView, request: Request, hours: float = 48, by: Actor | None = None
+) -> list[bool]:
+    """Return of each Service that would be emptied whether that is explained."""
+    found = effects(impact_of(request, view, now=at(hours), by=by), ServiceEmptied)
+    return [one.explained for one in found]
+
+
+def route(name: str = "shop", to: str = "shop", **more: object) -> ClusterObject:
+    needs = (Need(Edge.ROUTES_TO, service(to).key),)
+    return msgspec.structs.replace(thing(INGRESSES, name, "prod"), needs=needs, **more)
+
+
+def kept(of: ClusterObject, application: str = "shop") -> ClusterObject:
+    """Put the mark of an application on an object."""
+    mark = Need(Edge.MANAGED_BY, ObjectKey(APPLICATIONS, "argocd", application))
+    return msgspec.structs.replace(of, needs=(*of.needs, mark))
+
+
+@pytest.mark.parametrize(
+    ("made", "explained"),
+    [
+        ({"shop": ME}, True),
+        ({"shop": "somebody"}, False),
+        ({}, False),
+    ],
+    ids=["made by the actor", "made by another", "made by nobody knows whom"],
+)
+def test_an_application_is_retired_workload_first(made: dict[str, str], *, explained: bool) -> None:
+    """The actor's own Deployment may go before its own Service, however old; another's not."""
+    things = workload("shop", replicas=2)
+    view = cluster(things, [service("shop")], made=made)
+    assert emptied(view, delete(things[0])) == [explained]
+
+
+@pytest.mark.parametrize(("by", "explained"), [(ME, True), ("somebody", False)])
+def test_what_names_the_service_is_of_the_same_hand(by: str, *, explained: bool) -> None:
+    """An Ingress of its own goes next; that of another would lead nowhere."""
+    things = workload("shop")
+    view = cluster(
+        things, [service("shop"), route("front")], made={"shop": ME, "shop-1": ME, "front": by}
+    )
+    assert emptied(view, delete(things[0])) == [explained]
+
+
+@pytest.mark.parametrize(
+    ("space", "kind", "hours", "explained"),
+    [
+        ("prod", "ClusterIP", 48, True),
+        ("prod", "LoadBalancer", 48, False),
+        ("kube-system", "ClusterIP", 48, False),
+        ("prod", "LoadBalancer", 2, True),
+    ],
+    ids=["named readers", "the world outside", "the cluster's own", "of the day"],
+)
+def test_readers_whom_nothing_names(
+    space: str, kind: str, hours: float, *, explained: bool
+) -> None:
+    """From outside, or from anywhere in the cluster, somebody may read what nothing names."""
+    things = workload("shop", space)
+    of_it = service("shop", space)
+    assert isinstance(of_it.facts, ServiceFacts)
+    of_it = msgspec.structs.replace(of_it, facts=msgspec.structs.replace(of_it.facts, type=kind))
+    view = cluster(things, [of_it], made={"shop": ME})
+    assert emptied(view, delete(things[0]), hours) == [explained]
+
+
+@pytest.mark.parametrize(
+    ("of_service", "of_route", "by", "explained"),
+    [
+        ("shop", "shop", ARGO, True),
+        ("other", "shop", ARGO, False),
+        ("shop", "other", ARGO, False),
+        ("shop", "shop", operator(), False),
+    ],
+    ids=["one application", "a Service of another", "a route of another", "a stranger"],
+)
+def test_one_application_keeps_all_of_it(
+    of_service: str, of_route: str, by: Actor, *, explained: bool
+) -> None:
+    """What works for an application may prune a part of it, in any order."""
+    things = workload("shop")
+    application = thing(APPLICATIONS, "shop", "argocd")
+    view = cluster(
+        [kept(things[0]), *things[1:]],
+        [application, kept(service("shop"), of_service), kept(route(), of_route)],
+        made={},
+    )
+    assert emptied(view, delete(things[0], by=by), by=by) == [explained]
+
+
+def solver(asked_by: str, hours: float = 1) -> list[bool]:
+    """Return whether the pod of a custom resource that lives may go before its Service."""
+    balancer = thing(BALANCERS, "challenge", "prod")
+    pod = thing(
+        PODS, "solver", "prod", labels={"app": "solver"}, owners=[owner(balancer)],
+        facts=PodFacts(ready=True),
+    )  # fmt: skip
+    of_it = service("solver", owners=[owner(balancer)])
+    view = cluster([balancer, pod, of_it], made={"challenge": asked_by, "solver": ME})
+    return emptied(view, delete(pod), hours)
+
+
+def test_the_pod_of_what_the_actor_asked_for_itself_today() -> None:
+    """A solver goes before its Service; not where another asked for it, nor the day after."""
+    assert solver(ME) == [True]
+    assert solver("somebody") == [False]
+    assert solver(ME, hours=25) == [False]
+
+
+@pytest.mark.parametrize(("hours", "explained"), [(1, True), (25, False)])
+def test_a_route_of_the_day_goes_after_its_service(hours: float, *, explained: bool) -> None:
+    """Of what the actor made today the order does not matter."""
+    things = workload("shop")
+    view = cluster(things, [service("shop"), route("front")], made={"shop": ME, "front": ME})
+    impact = impact_of(delete(service("shop")), view, now=at(hours))
+    (broken,) = effects(impact, RouteBroken)
+    assert (broken.service_removed, broken.explained) == (True, explained)
+
+
+@pytest.mark.parametrize(
+    ("created", "lately"), [(200.0, 1), (50.0, 0)], ids=["made for it", "there before it"]
+)
+def test_what_was_made_for_a_resource_of_the_day(created: float, lately: int) -> None:
+    """Another's Service for what the actor made counts as made; one that was there before not."""
+    balancer = msgspec.structs.replace(thing(BALANCERS, "preview", "prod"), created=100.0)
+    of_it = msgspec.structs.replace(service("web", owners=[owner(balancer)]), created=created)
+    view = cluster([balancer, of_it], made={"preview": ME, "web": "controller"})
+    found = effects(impact_of(delete(balancer), view, now=at(1)), ObjectsRemoved)
+    (services,) = [one for one in found if one.resource == "services"]
+    assert (services.counted_cascaded, services.made_lately, services.lately_cascaded) == (
+        1, lately, lately,
+    )  # fmt: skip
