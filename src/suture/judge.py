@@ -17,9 +17,9 @@ from suture.budget.ledger import Ledger
 from suture.impact.change import Change
 from suture.impact.effects import ALL_EFFECTS
 from suture.impact.estimate import estimate
-from suture.impact.explained import replacements
 from suture.impact.project import project
 from suture.impact.recent import remember
+from suture.impact.replaced import replacements
 from suture.impact.taking import places_of, takes_away
 from suture.model.actor import Actor, IdentityKind, Operators
 from suture.model.attribution import Attribution

@@ -61,6 +61,7 @@ RULE = WebhookRule(("CREATE",), ("golden.test",), ("*",), ("gadgets",))
 JOB = "9a33cfdb-1360-4e33-94aa-33f956defc17"
 PODS = ("301eaeba-fdcb-45f6-a619-aec4dd27364f", "0725f662-70d0-4425-a926-47f164aa8557")
 
+HOSTS = ("a.example.com",)
 ROUTE = RouteFacts((ServiceRef("golden", "web"),))
 
 FACTS: dict[str, Facts | None] = {
@@ -80,7 +81,7 @@ FACTS: dict[str, Facts | None] = {
     ),
     "deployment": WorkloadFacts(2, WEB, 8945157681417341695, status_replicas=2),
     "endpoint-slice": SliceFacts("web", PODS),
-    "ingress": RouteFacts((ServiceRef("golden", "web"),)),
+    "ingress": RouteFacts((ServiceRef("golden", "web"),), HOSTS),
     "job": WorkloadFacts(
         2, Selector.of({"batch.kubernetes.io/controller-uid": JOB}), 2049203632741469031, finished=True
     ),
@@ -141,7 +142,7 @@ FACTS: dict[str, Facts | None] = {
     "disruption-budget": DisruptionBudgetFacts(WEB, "50%"),
     "gateway": None,
     "grpc-route": ROUTE,
-    "http-route": RouteFacts((ServiceRef("golden", "web"), ServiceRef("other", "web"))),
+    "http-route": RouteFacts((ServiceRef("golden", "web"), ServiceRef("other", "web")), HOSTS),
     "lease": LeaseFacts("web-6cddf84bcd-abcde_5f0c1c2e-0c59-4d1b-9a43-8a6e7d8f1b11"),
     "mutating-policy": AdmissionPolicyFacts(),
     "mutating-policy-binding": PolicyBindingFacts("golden"),

@@ -274,7 +274,7 @@ def test_nodes_claims_and_routes() -> None:
         },
     }
     assert facts_of(names.INGRESSES, ingress) == RouteFacts(
-        (ServiceRef("shop", "fallback"), ServiceRef("shop", "web"))
+        (ServiceRef("shop", "fallback"), ServiceRef("shop", "web")), ("a", "", "b")
     )
 
 

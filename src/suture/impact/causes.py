@@ -15,13 +15,13 @@ from suture.impact.explained import (
     home_ends,
     own_namespace,
     owner_ends,
-    replacements,
     self_healing,
     space_ends,
     type_ends,
     wanted,
 )
 from suture.impact.parents import beyond_size, manager_ends, rolled_out, spare
+from suture.impact.replaced import replacing
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
@@ -31,7 +31,6 @@ from suture.model.names import (
     NAMESPACES,
     PODS,
     REPLICA_SETS,
-    SERVICES,
     SNAPSHOT_CONTENTS,
     ObjectKey,
     Resource,
@@ -54,7 +53,7 @@ class Causes:
     `removed` is the whole set that the request takes away: a replacement must stand outside it.
     What goes with the request's one object goes for that object's reason; the objects of a
     collection each have their own, and lend it to nobody. `identity` asks. `renames` False: that
-    another Service reaches the same pods explains nothing (the actor has removed such a
+    another has taken the place of an object explains nothing (the actor has removed such a
     replacement lately). What rests on owners is looked up once for all pods that are alike.
     """
 
@@ -103,8 +102,8 @@ class Causes:
 
         Causes: it is finished; it is going already; its owner is gone or going, or wants fewer;
         its namespace or definition is going, or what keeps it is; it is left over from a rollout;
-        another Service has taken its place; it is a namespace that the actor made, with nothing of
-        others in it.
+        another Service, workload or route has taken its place; it is a namespace that the actor
+        made, with nothing of others in it.
         """
         if self._root:
             return True
@@ -191,10 +190,9 @@ class Causes:
     def _own_cause(self, resource: Resource) -> Callable[[int], object] | None:
         """Return what else may account for the removal of objects of a type."""
         view = self._view
-        if resource == SERVICES:
-            if not self._renames:
-                return None
-            return lambda row: replacements(view, row, self.removed)
+        replace = replacing(resource) if self._renames else None
+        if replace is not None:
+            return lambda row: replace(view, row, self.removed)
         if resource == REPLICA_SETS:
             return lambda row: rolled_out(view, row)
         if resource == SNAPSHOT_CONTENTS:

@@ -32,12 +32,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import (
-    ClaimFacts,
-    ClusterObject,
-    CrdFacts,
-    ServiceFacts,
-)
+from suture.model.objects import ClaimFacts, CrdFacts
 
 RECREATED_BY: dict[Resource, frozenset[Resource]] = {
     PODS: frozenset({REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, REPLICATION_CONTROLLERS}),
@@ -113,47 +108,6 @@ def own_namespace(view: GraphView, row: int, removed: Collection[int], identity:
         if may_count(resource)
         for one in rows
         if counted(view, one)
-    )
-
-
-def replacements(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, ...]:
-    """Return the Services that have taken the place of one, so that its name can go.
-
-    Each reaches every pod of it, in the same manner and on the same ports at least, is not older,
-    and stands outside `removed`; and nothing refers to the old name any more. A Service and its
-    headless twin are two manners of reaching the same pods: neither replaces the other.
-    """
-    kinds = view.classes_selected(row)
-    # WHY first: where a namespace goes every Service in it is asked, and has no other beside it.
-    if not kinds or all(
-        other == row or other in removed for other in view.selecting_class(kinds[0], SERVICES)
-    ):
-        return ()
-    facts = view.facts(row)
-    if not isinstance(facts, ServiceFacts) or facts.selector is None:
-        return ()
-    pods = {view.alike(pod): pod for pod in view.pods_of(row)}
-    if not pods or any(referrer not in removed for referrer in view.referrers(row)):
-        return ()
-    reached = [set(view.services_of(pod)) for pod in pods.values()]
-    service = view.at(row)
-    return tuple(
-        other
-        for other in sorted(set.intersection(*reached))
-        if other != row and other not in removed and _stands_in(view.at(other), service)
-    )
-
-
-def _stands_in(new: ClusterObject, old: ClusterObject) -> bool:
-    new_facts, old_facts = new.facts, old.facts
-    return (
-        isinstance(new_facts, ServiceFacts)
-        and isinstance(old_facts, ServiceFacts)
-        and not new.terminating
-        and new.created >= old.created
-        and new_facts.type == old_facts.type
-        and new_facts.headless == old_facts.headless
-        and set(old_facts.ports) <= set(new_facts.ports)
     )
 
 

@@ -198,9 +198,13 @@ class ApiServiceFacts(
 class RouteFacts(
     msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="route"
 ):
-    """What an Ingress or a route adds: the Services it sends traffic to."""
+    """What an Ingress or a route adds: the Services it sends traffic to, and for which hosts.
+
+    `hosts` are each once; one that is empty is any host, as is none.
+    """
 
     services: tuple[ServiceRef, ...] = ()
+    hosts: tuple[str, ...] = ()
 
 
 class CustomFacts(

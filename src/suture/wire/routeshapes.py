@@ -40,6 +40,7 @@ class _Http(msgspec.Struct, gc=False):
 
 
 class _IngressRule(msgspec.Struct, gc=False):
+    host: str | None = None
     http: _Http | None = None
 
 
@@ -77,7 +78,11 @@ def ingress(doc: IngressDocument, namespace: str, _labels: Mapping[str, str]) ->
         for backend in _backends(doc)
         if backend.service is not None
     }
-    return RouteFacts(tuple(services))
+    spec = doc.spec or _IngressSpec()
+    hosts = dict.fromkeys(rule.host or "" for rule in spec.rules or ())
+    if spec.default_backend is not None:
+        hosts[""] = None
+    return RouteFacts(tuple(services), tuple(hosts))
 
 
 def ingress_needs(
@@ -124,6 +129,7 @@ class _RouteRule(msgspec.Struct, rename="camel", gc=False):
 
 
 class _RouteSpec(msgspec.Struct, rename="camel", gc=False):
+    hostnames: tuple[str, ...] | None = None
     parent_refs: tuple[_Target, ...] | None = None
     rules: tuple[_RouteRule, ...] | None = None
 
@@ -135,14 +141,14 @@ class RouteDocument(ManagedDocument, gc=False):
 
 
 def route(doc: RouteDocument, namespace: str, _labels: Mapping[str, str]) -> Facts | None:
-    """Return what a route adds to its metadata: the Services that answer its requests."""
-    return RouteFacts(
-        tuple(
-            ServiceRef(need.target.namespace, need.target.name)
-            for need in each_once(_backend_needs(doc, namespace))
-            if need.target.resource == names.SERVICES and not need.optional
-        )
+    """Return what a route adds to its metadata: the Services that answer, and its hosts."""
+    services = tuple(
+        ServiceRef(need.target.namespace, need.target.name)
+        for need in each_once(_backend_needs(doc, namespace))
+        if need.target.resource == names.SERVICES and not need.optional
     )
+    hosts = (doc.spec or _RouteSpec()).hostnames or ()
+    return RouteFacts(services, tuple(dict.fromkeys(hosts)))
 
 
 def route_needs(doc: RouteDocument, key: ObjectKey, _labels: Mapping[str, str]) -> Sequence[Need]:

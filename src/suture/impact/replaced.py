@@ -1,0 +1,172 @@
+"""What has taken the place of an object that goes: as good, there already, and no older.
+
+Beside `explained`, whose causes lie with what is above an object: these stand next to it. What a
+replacement is believed to justify, and how often, is in `docs/decisions`, 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from suture.impact.parents import maker_of
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import (
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    INGRESSES,
+    REPLICA_SETS,
+    SERVICES,
+    STATEFUL_SETS,
+    Resource,
+)
+from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
+
+ROUTE_GROUP = "gateway.networking.k8s.io"
+ANY_HOST = ""
+
+Replace = Callable[[GraphView, int, Collection[int]], tuple[int, ...]]
+
+
+def replacements(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, ...]:
+    """Return what has taken the place of an object, so that it can go; nothing if nothing has.
+
+    All of it stands outside `removed`.
+    """
+    replace = replacing(view.resource(row))
+    return () if replace is None else replace(view, row, removed)
+
+
+def replacing(resource: Resource) -> Replace | None:
+    """Return how the replacements of objects of a type are found; None where none are known."""
+    if resource == SERVICES:
+        return _services
+    if resource in {DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS}:
+        return _workloads
+    if resource == INGRESSES or resource.group == ROUTE_GROUP:
+        return _routes
+    return None
+
+
+def _services(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, ...]:
+    """Return the Services that have taken the place of one, so that its name can go.
+
+    Each reaches every pod of it, in the same manner and on the same ports at least, is not older,
+    and stands outside `removed`; and nothing refers to the old name any more. A Service and its
+    headless twin are two manners of reaching the same pods: neither replaces the other.
+    """
+    kinds = view.classes_selected(row)
+    # WHY first: where a namespace goes every Service in it is asked, and has no other beside it.
+    if not kinds or all(
+        other == row or other in removed for other in view.selecting_class(kinds[0], SERVICES)
+    ):
+        return ()
+    facts = view.facts(row)
+    if not isinstance(facts, ServiceFacts) or facts.selector is None:
+        return ()
+    pods = {view.alike(pod): pod for pod in view.pods_of(row)}
+    if not pods or any(referrer not in removed for referrer in view.referrers(row)):
+        return ()
+    reached = [set(view.services_of(pod)) for pod in pods.values()]
+    service = view.at(row)
+    return tuple(
+        other
+        for other in sorted(set.intersection(*reached))
+        if other != row and other not in removed and _stands_in(view.at(other), service)
+    )
+
+
+def _stands_in(new: ClusterObject, old: ClusterObject) -> bool:
+    new_facts, old_facts = new.facts, old.facts
+    return (
+        isinstance(new_facts, ServiceFacts)
+        and isinstance(old_facts, ServiceFacts)
+        and not new.terminating
+        and new.created >= old.created
+        and new_facts.type == old_facts.type
+        and new_facts.headless == old_facts.headless
+        and set(old_facts.ports) <= set(new_facts.ports)
+    )
+
+
+def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, ...]:
+    """Return the workloads that have taken the place of one behind every Service that it is in.
+
+    Together they have as many pods Ready there as it has, they are no older, and no autoscaler
+    goes by its name any more. Of a workload behind no Service nothing tells what replaces it.
+    """
+    kinds = view.classes_controlled(row, REPLICA_SETS)
+    mine = dict.fromkeys(kinds)
+    pods = [pod for pod in map(view.one_alike, kinds) if pod >= 0]
+    services = dict.fromkeys(service for pod in pods for service in view.services_of(pod))
+    if not services or any(one not in removed for one in view.sources(row, Edge.SCALES)):
+        return ()
+    found: dict[int, None] = {}
+    for service in services:
+        ready, others = 0, 0
+        for kind in view.classes_selected(service):
+            if kind in mine:
+                ready += view.serving_alike(kind)
+                continue
+            pod = view.one_alike(kind)
+            maker = maker_of(view, pod) if pod >= 0 else row
+            if maker != row and maker not in removed and _no_older(view, maker, row):
+                others += view.serving_alike(kind)
+                found[maker] = None
+        if others < max(ready, 1):
+            return ()
+    return tuple(found)
+
+
+def _no_older(view: GraphView, new: int, old: int) -> bool:
+    return not view.terminating(new) and view.created(new) >= view.created(old)
+
+
+def _routes(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, ...]:
+    """Return the routes that lead to every Service of one, for every host of it.
+
+    They are no older; one of the Gateway API is attached to something that is there.
+    """
+    facts = view.facts(row)
+    if not isinstance(facts, RouteFacts):
+        return ()
+    found: dict[int, None] = {}
+    for ref in facts.services:
+        service = view.service(ref)
+        if service is None:
+            continue
+        others = [
+            one
+            for one in view.sources(service, Edge.ROUTES_TO)
+            if one != row
+            and one not in removed
+            and _no_older(view, one, row)
+            and _leads_to(view, one, ref)
+        ]
+        if not others:
+            return ()
+        found.update(dict.fromkeys(others))
+    hosts = {host for one in found for host in _hosts(view, one)}
+    return tuple(found) if all(_answered(host, hosts) for host in _hosts(view, row)) else ()
+
+
+def _leads_to(view: GraphView, route: int, service: ServiceRef) -> bool:
+    """Whether a route sends a Service traffic, and, of the Gateway API, gets any itself."""
+    facts = view.facts(route)
+    if not isinstance(facts, RouteFacts) or service not in facts.services:
+        return False
+    if view.resource(route).group != ROUTE_GROUP:
+        return True
+    parents = view.targets(route, Edge.ATTACHED_TO)
+    return any(present and not view.terminating(one) for one, present in parents)
+
+
+def _hosts(view: GraphView, route: int) -> tuple[str, ...]:
+    """Return the hosts that a route answers for; where it names none, any."""
+    facts = view.facts(route)
+    hosts = facts.hosts if isinstance(facts, RouteFacts) else ()
+    return hosts or (ANY_HOST,)
+
+
+def _answered(host: str, hosts: Collection[str]) -> bool:
+    return host in hosts or ANY_HOST in hosts or f"*.{host.partition('.')[2]}" in hosts
