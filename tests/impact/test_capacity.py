@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,6 +153,38 @@ def test_nodes_closed_one_after_another_are_leaving() -> None:
 
     assert (found.how, found.leaving) == ("cordoned", 3)
     assert (found.open_before, found.open_after) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("ago_s", "facts", "joined"),
+    [
+        pytest.param(600, ROOMY, 3, id="as large, this hour"),
+        pytest.param(4000, ROOMY, 0, id="long there"),
+        pytest.param(600, msgspec.structs.replace(ROOMY, ready=False), 0, id="not Ready"),
+        pytest.param(600, msgspec.structs.replace(ROOMY, cpu_m=2000), 0, id="smaller"),
+        pytest.param(600, msgspec.structs.replace(ROOMY, unschedulable=True), 0, id="closed"),
+    ],
+)
+def test_nodes_that_joined_stand_in_for_those_that_close(
+    ago_s: float, facts: NodeFacts, joined: int
+) -> None:
+    """Ready, open, of at least their room, lately, and empty; less those closed earlier, in use."""
+    new = [
+        msgspec.structs.replace(node(f"new-{at}", facts), created=START.utc_s - ago_s)
+        for at in range(4)
+    ]
+    shut = msgspec.structs.replace(ROOMY, unschedulable=True)
+    old, history = node("old-0"), History()
+    used = [*on("new-3", workload("web")), *on("old-1", workload("api"))]
+    graph = graph_of(old, node("old-1", shut), new, used)
+    history.writes.note_closed("old-1", START.plus_s(-60))
+    (found,) = lost(rewritten(old, unschedulable=True), graph, history)
+    assert (found.leaving, found.joined) == (1, joined)
+
+    history.writes.note_closed("old-1", START.plus_s(-1000))
+    history.writes.note_closed("gone", START)
+    (found,) = lost(rewritten(old, unschedulable=True), graph, history)
+    assert found.joined == max(0, joined - 1)
 
 
 def test_a_cordon_moves_no_pod() -> None:

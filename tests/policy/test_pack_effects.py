@@ -690,3 +690,11 @@ def test_the_first_pods_of_a_restart_count(pack: PolicySet) -> None:
     """And all of them where one is still missing, or where they are of many workloads."""
     assert asked(pack, delete("pods", pods(before=30, back=5))) == {"dips": 1}
     assert asked(pack, delete("pods", pods(before=30, back=0))) == {"dips": 1}
+
+
+def test_a_pool_may_close_for_as_many_new_nodes(pack: PolicySet) -> None:
+    """Nine closed and the tenth, where as many joined before; where fewer did, or none, not."""
+    closing = {"healthy": 1, "open_before": 11, "open_after": 10, "leaving": 9}
+    for joined, holds in ((10, False), (8, False), (7, True), (0, True)):
+        weighed = update("nodes", nodes("cordoned", **closing, joined=joined))
+        assert ("too_many_nodes" in refused(pack, weighed)) is holds

@@ -20,6 +20,7 @@ from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts
 from suture.model.overlay import HORIZON_S
 from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
 from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
+from suture.model.writes import HOUR_S, TEN_MINUTES_S
 
 NODES_LOOKED_AT = 2_000
 """LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
@@ -133,6 +134,7 @@ class _Loss:
             open_after=len(others) + (0 if closes else was_open),
             leaving=self._leaving,
             gone=self._gone,
+            joined=self._joined(others) if closes and self._leaving else 0,
             running=len(_movable(view, self._rows, self.asked)),
             pods=len(pods),
             unplaced=unplaced(view, self.asked, pods, others) if pods else 0,
@@ -141,6 +143,39 @@ class _Loss:
             victims=(*(scene.victim(row) for row in self._rows[: scene.limit]), *victims),
             explained=all(scene.causes.explains(row) for row in self._rows) if closes else False,
         )
+
+    def _joined(self, others: Open) -> int:
+        """Return how many nodes joined lately in the place of nodes that close.
+
+        WHY empty: what joined because there was more to run is in use, and stands in for nobody.
+        """
+        scene, view = self._scene, self._scene.view
+        if scene.now is None:
+            return 0
+        closing = [self._before or view.facts(row) for row in self._rows]
+        needed = [one for one in closing if isinstance(one, NodeFacts)]
+        since = scene.now.utc_s - HOUR_S
+        joined = sum(
+            view.created(row) >= since
+            and all(_holds(facts, one) for one in needed)
+            and not _movable(view, [row], self.asked)
+            for facts, row in others
+        )
+        if not joined:
+            return 0
+        earlier = (
+            view.find(ObjectKey(NODES, "", name))
+            for name, ago_s in view.history.writes.closed(scene.now, HOUR_S).items()
+            if ago_s > TEN_MINUTES_S
+        )
+        waiting = sum(
+            row is not None
+            and row not in self._mine
+            and not is_open(view.facts(row))
+            and bool(_movable(view, [row], self.asked))
+            for row in earlier
+        )
+        return max(0, joined - waiting)
 
     def _planned(self, row: int, facts: NodeFacts) -> bool:
         """Whether a node was marked for removal: closed, or tainted so that none of its pods stay.
@@ -154,6 +189,11 @@ class _Loss:
             self.asked.of(pod).tolerates(taints)
             for pod in _movable(self._scene.view, [row], self.asked)
         )
+
+
+def _holds(new: NodeFacts, old: NodeFacts) -> bool:
+    """Whether a node has at least the room of another."""
+    return new.cpu_m >= old.cpu_m and new.memory_mi >= old.memory_mi and new.pods >= old.pods
 
 
 def _relabelled(

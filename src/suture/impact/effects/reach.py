@@ -94,6 +94,9 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Of those leaving, the ones that are no longer there."""
     running: int = 0
     """Running pods of the nodes, DaemonSets' apart, whether or not they must move."""
+    joined: int = 0
+    """Open nodes of at least their room that joined within the last hour and run nothing yet, less
+    those in use that were closed earlier in it: what is there in the place of nodes that close."""
     selecting: int = 0
     emptied: int = 0
     victims: tuple[Victim, ...] = ()
