@@ -35,14 +35,8 @@ ALSO = (
 )  # fmt: skip
 """What judging spends its time in, besides the two rooms."""
 
-PLAIN = (
-    "impact/admissionpath", "impact/change", "impact/estimate", "impact/finalizers", "impact/fit",
-    "impact/keeper", "impact/loops", "impact/privileges", "impact/recent", "impact/slices",
-    "impact/telling", "model/graph/answers", "model/graph/check", "model/graph/details",
-    "model/graph/freshness", "model/graph/put", "model/graph/rowneeds", "model/graph/saved",
-)  # fmt: skip
-"""What stays Python: modules with classes that mypyc cannot make."""
-
+PLAIN = ("model/graph/check",)
+"""What stays Python all the same: the check looks for members in generators, which mypyc cannot."""
 
 STALE = "machine code in src is older than its sources: `make setup`, or `PLAIN=1 make setup`"
 
@@ -53,29 +47,38 @@ def modules() -> list[Path]:
     found = {path for room in ROOMS for path in (package / room).glob("*.py")}
     found |= {package / f"{name}.py" for name in ALSO}
     found -= {package / f"{name}.py" for name in PLAIN}
-    return sorted(path for path in found if path.name != "__init__.py")
+    return fit(sorted(path for path in found if path.name != "__init__.py"))
 
 
-def unfit(sources: list[Path]) -> list[str]:
-    """Return the classes that mypyc would make wrongly, and without a word.
+def fit(sources: list[Path]) -> list[Path]:
+    """Return the sources whose classes mypyc makes right.
 
-    It drops options of classes, takes `==` of two structs for `is`, and gives a class with a base
-    in plain Python a layout that the garbage collector stumbles over. All three were seen.
+    Of others it would make something else, and without a word: it drops options of classes, takes
+    `==` of two structs for `is`, and gives a class with a base in plain Python a layout that the
+    garbage collector stumbles over. All three were seen.
     """
     classes = {
-        node: path
+        path: [
+            node
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ClassDef)
+        ]
         for path in sources
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
     }
-    ours = {node.name for node in classes}
-    return [
-        f"{path}:{node.lineno}: {node.name} cannot be compiled: its bases, options or decorators"
-        for node, path in classes.items()
-        if node.keywords
-        or node.decorator_list
-        or not {ast.unparse(base) for base in node.bases} <= ours
-    ]
+    while True:
+        ours = {node.name for nodes in classes.values() for node in nodes}
+        wrong = [
+            path for path, nodes in classes.items() if not all(_right(node, ours) for node in nodes)
+        ]
+        if not wrong:
+            return list(classes)
+        for path in wrong:
+            del classes[path]
+
+
+def _right(node: ast.ClassDef, ours: set[str]) -> bool:
+    bases = {ast.unparse(base) for base in node.bases}
+    return bases <= ours and not (node.keywords or node.decorator_list)
 
 
 def digest() -> str:
@@ -112,12 +115,6 @@ def build() -> int:
     if built() and not stale():
         return 0
     remove()
-    wrong = unfit(modules())
-    if wrong:
-        print(
-            *wrong, "keep such classes in modules of their own, and list these in PLAIN", sep="\n"
-        )
-        return 1
     compiler = os.environ.get("CC", "cc")
     if shutil.which(compiler) is None:
         print(f"no C compiler ({compiler}): Suture runs as plain Python, which is slower and equal")
