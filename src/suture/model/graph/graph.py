@@ -197,6 +197,8 @@ class Graph(Writable):
         self.rows_of.reserve(share)
         self.owners.reserve(share)
         self.links.reserve(share)
+        for values in (self.label_sets, self.facts_sets, self.trait_sets):
+            values.reserve(share)
 
     def memory(self) -> dict[str, int]:
         """Return how many bytes each part of the storage takes, what is reserved left out."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from hashlib import blake2b
 
-from suture.model.graph.columns import integers
+from suture.model.graph.columns import integers, reserve
 from suture.model.graph.hashtable import SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
@@ -93,6 +93,11 @@ class Interned:
 
     def _hash_of(self, number: int) -> int:
         return self._hash(self.texts.get(number))
+
+    def reserve(self, share: float) -> None:
+        """Make room for a share more of values."""
+        self.texts.reserve(share)
+        reserve(self.uses, share)
 
     def restore(self, uses: array[int], free: array[int]) -> None:
         """Take over how an equal one is used; its texts and table are restored by themselves."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 
+from suture.model.graph.columns import reserve
+
 STEP = 4
 
 LONG = 0xFFFF
@@ -79,6 +81,17 @@ class Names:
             return False
         at = self.at[number]
         return self.block[at : at + size] == text
+
+    def reserve(self, share: float) -> None:
+        """Make room for a share more of texts.
+
+        WHY at once: a block that was just read has none, and would be moved with its next text.
+        """
+        reserve(self.at, share)
+        reserve(self.sizes, share)
+        length = len(self.block)
+        self.block += bytes(int(length * share))
+        del self.block[length:]
 
     @property
     def free_room(self) -> array[int]:

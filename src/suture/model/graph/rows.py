@@ -134,6 +134,7 @@ class Rows:
         """Make room for a share more of rows."""
         for name in self.COLUMNS:
             reserve(getattr(self, name), share)
+        self.names.reserve(share)
         length = len(self.uids)
         self.uids += bytes(int(length * share))
         del self.uids[length:]
