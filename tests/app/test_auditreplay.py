@@ -138,6 +138,39 @@ def test_a_patch_at_level_request_is_laid_on_what_is_known(pack: PolicySet) -> N
     assert getattr(thing.facts, "template_hash", 0) != 0
 
 
+def deployment(replicas: int, version: str) -> dict[str, Any]:
+    """Return a Deployment's body."""
+    return {
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "prod", "uid": "uid-d", "resourceVersion": version},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}},
+                 "template": {"metadata": {"labels": {"app": "web"}}}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("between", ["scale", "delete", "nothing"])
+def test_an_object_is_what_it_was_written_last(between: str, pack: PolicySet) -> None:
+    """Written again as it was, it is so again, whatever became of it meanwhile."""
+    graph = graph_of(workload("web"), service("web"))
+    log = Log("RequestResponse")
+    key = ObjectKey(DEPLOYMENTS, "prod", "web")
+    log.add("update", "deployments", "web", group="apps", response=deployment(3, "7"))
+    if between == "scale":
+        size = {"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": {"replicas": 5}}
+        log.add("update", "deployments", "web", group="apps", subresource="scale", response=size)
+    elif between == "delete":
+        log.add("delete", "deployments", "web", group="apps")
+    log.add("update", "deployments", "web", group="apps", response=deployment(3, "8"))
+
+    log.replayed(graph, pack)
+
+    row = graph.row(key)
+    assert row is not None
+    thing = graph.at(row)
+    assert (getattr(thing.facts, "replicas", None), thing.resource_version) == (3, "8")
+    graph.check()
+
+
 def test_what_metadata_cannot_tell_is_counted(pack: PolicySet) -> None:
     """An update without its body is no verdict, and the report says so."""
     graph = graph_of(workload("web"), service("web"))

@@ -245,6 +245,25 @@ def test_the_row_of_what_was_put_last_is_known() -> None:
     assert graph.row_put == graph.row(one.key)
 
 
+def test_an_object_is_renewed_as_if_it_were_put() -> None:
+    """Nothing but its version differs, and what was read before is read anew."""
+    one = thing(SERVICES, "one", "shop", labels={"app": "web"})
+    graph, wanted = Graph(), Graph()
+    graph.put(one)
+    wanted.put(changed(one, resource_version="8"))
+    row = graph.row(one.key)
+    assert row is not None
+    assert graph.at(row) == one
+
+    graph.renew(one.key, "8")
+
+    assert graph.at(row) == changed(one, resource_version="8")
+    assert list(graph) == list(wanted)
+    check_indexes(graph)
+    with pytest.raises(KeyError):
+        graph.renew(ObjectKey(SERVICES, "shop", "none"), "8")
+
+
 def test_a_type_is_known_unknown_or_not_told_of() -> None:
     """Listed, unlistable and never heard of are three things; an empty list is not the last."""
     graph = Graph()

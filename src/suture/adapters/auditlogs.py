@@ -33,8 +33,11 @@ MAX_LINE_BYTES = 64 << 20
 """LIMIT: one line; an event with two bodies of etcd's largest object is 3 MiB."""
 
 KEPT_BYTES = 512 << 20
-"""LIMIT: logs up to this are decoded once and kept for the second pass, in about as much memory;
-longer ones are read twice."""
+"""LIMIT: memory for the writes of a log, which are decoded once and kept for the second pass; the
+log itself may be twice as large, with its reads and leases. Longer ones are read twice."""
+
+WRITE_BYTES = 700
+"""What a write takes beside its bodies, rounded up."""
 
 BUFFER_BYTES = 1 << 20
 """LIMIT: read at a time: some hundred lines of several KB each."""
@@ -117,10 +120,12 @@ class Recorded:
     def first(self, say: Say) -> Iterator[Write]:
         """Yield the writes; fill the tally."""
         kept: list[Write] | None = []
+        kept_bytes = 0
         for write in read_writes(self._files, self.tally, say):
             if kept is not None:
                 kept.append(write)
-                if self.tally.bytes > KEPT_BYTES:
+                kept_bytes += len(write.request) + len(write.response) + WRITE_BYTES
+                if kept_bytes > KEPT_BYTES:
                     kept = None
             yield write
         self._kept = kept

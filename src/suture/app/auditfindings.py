@@ -81,7 +81,7 @@ class Findings(msgspec.Struct, kw_only=True):
     first_s: float = 0.0
     last_s: float = 0.0
     untold: Counter[str] = msgspec.field(default_factory=Counter)
-    levels: Counter[str] = msgspec.field(default_factory=Counter)
+    levels: Counter[Level] = msgspec.field(default_factory=Counter)
     rewound: Rewound = msgspec.field(default_factory=Rewound)
     refusals: list[Refused] = []
     groups: dict[tuple[str, str, str], Group] = {}
@@ -116,7 +116,7 @@ class Findings(msgspec.Struct, kw_only=True):
             group.worst = refused
 
 
-def levels_told(levels: Counter[str]) -> list[str]:
+def levels_told(levels: Counter[Level]) -> list[str]:
     """Say what the levels of a log cannot tell, those that occur."""
     words = {
         Level.METADATA: (
@@ -129,4 +129,4 @@ def levels_told(levels: Counter[str]) -> list[str]:
         ),
         Level.REQUEST_RESPONSE: "RequestResponse: every write is told whole",
     }
-    return [words[level] for level in Level if levels.get(level.value)]
+    return [words[level] for level in Level if levels.get(level)]

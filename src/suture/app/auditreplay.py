@@ -15,6 +15,7 @@ import msgspec
 
 from suture.app.auditbodies import Bodies
 from suture.app.auditfindings import Findings, Refused, Untold
+from suture.app.auditforms import Forms, renewed
 from suture.app.settle import Settler
 from suture.app.signals import Signals
 from suture.impact.effects import VICTIMS_NAMED
@@ -24,6 +25,7 @@ from suture.model.actor import Actor, IdentityKind, Operators, Profile, Stage, U
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.graph.put import Life
+from suture.model.graph.rowneeds import RowNeeds
 from suture.model.names import NODES, PODS, Gvk, ObjectKey, Operation
 from suture.model.objects import ClusterObject
 from suture.model.request import Collection, DeleteOptions, Extent, One, Request
@@ -73,6 +75,7 @@ class Replayer:
         self._put_back: set[ObjectKey] = set()
         self._seen: dict[ObjectKey, ClusterObject] = {}
         self._actors: dict[int, Actor] = {}
+        self._forms = Forms()
         self._ticked_s = 0.0
         self.found = Findings()
 
@@ -158,14 +161,15 @@ class Replayer:
 
     def judge(self, write: Write) -> None:
         """Judge a write, and let it happen if it did."""
-        found = self.found
+        found, time_s = self.found, write.time_s
         found.writes += 1
-        found.levels[write.level.value] += 1
-        found.first_s = min(found.first_s or write.time_s, write.time_s)
-        found.last_s = max(found.last_s, write.time_s)
-        self._now = Now(int(write.time_s * 1e9), write.time_s)
-        if write.time_s - self._ticked_s >= TICK_S:
-            self._ticked_s = write.time_s
+        found.levels[write.level] += 1
+        found.last_s = max(found.last_s, time_s)
+        if time_s < found.first_s or not found.first_s:
+            found.first_s = time_s
+        self._now = Now(int(time_s * 1e9), time_s)
+        if time_s - self._ticked_s >= TICK_S:
+            self._ticked_s = time_s
             self._settler.tick(self._now)
         if write.dry_run:
             found.dry_runs += 1
@@ -303,7 +307,7 @@ class Replayer:
                 operation, body = Operation.CREATE, write.request
                 name = name or (new.key.name if new is not None else "")
             case _, "":
-                old = None if after.row is None else self._graph.at(after.row)
+                old = None if after.row is None else self._stood(write.key, after.row)
             case _:
                 pass
         return Request(
@@ -322,6 +326,11 @@ class Replayer:
             scale_to=after.size,
             options=options,
         )
+
+    def _stood(self, key: ObjectKey, row: int) -> ClusterObject:
+        """Return an object as it is before a write."""
+        form = self._forms.get(key)
+        return self._graph.at(row) if form is None else form
 
     # ---- what happened
 
@@ -352,7 +361,16 @@ class Replayer:
             self._end(thing.key, grace=False)
             return
         self._put_back.discard(thing.key)
-        if self._graph.put(thing).life is Life.NEW:
+        form = self._forms.get(thing.key)
+        if isinstance(thing.needs, RowNeeds):
+            # WHY not kept: those can be read only until the model changes.
+            self._forms.drop(thing.key)
+        else:
+            self._forms.keep(thing)
+        if form is not None and renewed(form, thing):
+            self._graph.renew(thing.key, thing.resource_version)
+            self._settler.changed(thing, terminates=thing.terminating)
+        elif self._graph.put(thing).life is Life.NEW:
             self._settler.began(thing)
         else:
             self._settler.changed(thing, terminates=thing.terminating)
@@ -361,6 +379,7 @@ class Replayer:
         row = self._graph.row(key)
         if row is None:
             return
+        self._forms.drop(key)
         thing = self._graph.at(row)
         if (thing.finalizers or grace) and not thing.terminating:
             going = msgspec.structs.replace(thing, deleted=max(self._now.utc_s, 1.0))

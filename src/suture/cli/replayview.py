@@ -79,7 +79,7 @@ def document(report: Report) -> dict[str, Any]:
         "spared": found.spared,
         "consequences": found.consequences,
         "dry_runs": found.dry_runs,
-        "levels": dict(found.levels),
+        "levels": {level.value: count for level, count in found.levels.items()},
         "cannot_tell": levels_told(found.levels),
         "untold": {str(key.value if hasattr(key, "value") else key): count
                    for key, count in found.untold.items()},

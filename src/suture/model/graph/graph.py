@@ -95,6 +95,14 @@ class Graph(Writable):
         """Put an object unless this version of this life of it is there; None: it is."""
         return self._put(thing, known=thing.resource_version or None)
 
+    def renew(self, key: ObjectKey, resource_version: str) -> None:
+        """Give an object another version, of which all else is as it was. Errors: KeyError."""
+        row = self.row(key)
+        if row is None:
+            raise KeyError(key)
+        self.rows_of.set_version(row, resource_version)
+        self.changes += 1
+
     def _put(self, thing: ClusterObject, known: str | None) -> Put | None:
         key, rows = thing.key, self.rows_of
         name = name_bytes(key.name)
