@@ -171,6 +171,38 @@ def test_an_object_is_what_it_was_written_last(between: str, pack: PolicySet) ->
     graph.check()
 
 
+def test_a_type_that_the_snapshot_has_none_of_is_read_all_the_same(pack: PolicySet) -> None:
+    """Manifests hold what somebody wrote down; the log tells the rest."""
+    graph = Graph()
+    log = Log("RequestResponse")
+    body = deployment(3, "7")
+    log.add("create", "deployments", "web", group="apps", request=body, response=body, code=201)
+
+    log.replayed(graph, pack)
+
+    row = graph.row(ObjectKey(DEPLOYMENTS, "prod", "web"))
+    assert row is not None
+    assert getattr(graph.facts(row), "replicas", None) == 3
+
+
+def test_an_answer_of_metadata_alone_leaves_the_rest_as_it_was(pack: PolicySet) -> None:
+    """A client that asked for no more is answered no more; the patch says what it changed."""
+    graph = graph_of(workload("web", replicas=3), service("web"))
+    log = Log("RequestResponse")
+    answer = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
+              "metadata": {"name": "web", "namespace": "prod", "uid": "u"}}  # fmt: skip
+    labelled = {"metadata": {"labels": {"team": "shop"}}}
+    log.add("patch", "deployments", "web", group="apps", request=labelled, response=answer)
+
+    log.replayed(graph, pack)
+
+    row = graph.row(ObjectKey(DEPLOYMENTS, "prod", "web"))
+    assert row is not None
+    thing = graph.at(row)
+    assert thing.labels["team"] == "shop"
+    assert getattr(thing.facts, "replicas", None) == 3
+
+
 def test_what_metadata_cannot_tell_is_counted(pack: PolicySet) -> None:
     """An update without its body is no verdict, and the report says so."""
     graph = graph_of(workload("web"), service("web"))

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
@@ -112,22 +114,27 @@ def _is_log(path: Path) -> bool:
 class Recorded:
     """The writes of some logs, to be gone through twice; a small log is decoded only once."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], *, kept_bytes: int = KEPT_BYTES) -> None:
         self.tally = Tally()
         self._files = files
+        self._most_bytes = kept_bytes
         self._kept: list[Write] | None = None
 
     def first(self, say: Say) -> Iterator[Write]:
-        """Yield the writes; fill the tally."""
+        """Yield the writes; fill the tally. Errors: AuditLogError where there is no event."""
         kept: list[Write] | None = []
         kept_bytes = 0
         for write in read_writes(self._files, self.tally, say):
             if kept is not None:
                 kept.append(write)
                 kept_bytes += len(write.request) + len(write.response) + WRITE_BYTES
-                if kept_bytes > KEPT_BYTES:
+                if kept_bytes > self._most_bytes:
                     kept = None
             yield write
+        if not self.tally.events:
+            # WHY refused: that nothing would have been refused must not be said of no log at all.
+            problem = self.tally.where[0] if self.tally.where else "they are empty"
+            raise AuditLogError(f"no audit event was found in what was named: {problem}")
         self._kept = kept
 
     def again(self, say: Say) -> Iterator[Write]:
@@ -175,10 +182,11 @@ def _writes(path: Path, tally: Tally, say: Say) -> Iterator[Write]:
                 continue
             try:
                 for event in events_of(text) if is_list(text) else (text,):
+                    found = decode(event)
                     tally.events += 1
-                    match decode(event):
-                        case Write() as write:
-                            yield write
+                    match found:
+                        case Write():
+                            yield found
                         case Skipped.READ:
                             tally.reads += 1
                         case Skipped.STAGE:
@@ -191,15 +199,20 @@ def _writes(path: Path, tally: Tally, say: Say) -> Iterator[Write]:
                 say(tally.events, tally.bytes)
 
 
-def _opened(path: Path) -> IO[bytes]:
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, and what it is packed in. Errors: AuditLogError."""
     try:
-        file = path.open("rb", buffering=BUFFER_BYTES)
-        magic = file.read(4)
-        file.seek(0)
+        file = BufferedReader(path.open("rb", buffering=0), BUFFER_BYTES)
+        magic = file.peek(4)
     except OSError as error:
         raise AuditLogError(f"audit log `{path}` cannot be read: {error.strerror}") from error
-    if magic.startswith(GZIP):
-        return cast("IO[bytes]", gzip.open(file))
-    if magic == ZSTD:
-        return cast("IO[bytes]", zstd.open(file))
-    return file
+    with file:
+        if magic.startswith(GZIP):
+            with gzip.open(file) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        elif magic.startswith(ZSTD):
+            with zstd.open(file) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        else:
+            yield file

@@ -15,19 +15,23 @@ from suture.app.watches import Watches
 from suture.app.whatif import kept
 from suture.model.graph import Graph
 from suture.model.kindnames import kind_of
-from suture.model.names import PODS, SECRETS, Gvk, Gvr, ObjectKey, Propagation
+from suture.model.names import PODS, SECRETS, Gvk, Gvr, ObjectKey, Propagation, Resource
 from suture.model.objects import ClusterObject, NodeFacts, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.request import DeleteOptions
 from suture.model.selectors import Operator, Selector
 from suture.wire.audit import Write
+from suture.wire.kinds import SHAPES
 from suture.wire.patches import strategic
-from suture.wire.trim import READERS, UNREADABLE, Reader, TrimError, Trimmer
+from suture.wire.trim import PARTIAL, READERS, UNREADABLE, Reader, TrimError, Trimmer
 
 PLACEHOLDER = "by-name:"
 """What the uid begins with of an object of which the log tells no more than its name."""
 
 NO_OBJECTS = frozenset({"Status", "Scale", "Eviction", "DeleteOptions", "Table"})
 """Kinds that stand where an object may, and are none."""
+
+NO_WHOLE = NO_OBJECTS | {PARTIAL}
+"""Kinds that do not tell what a write made of its object; of a delete the metadata is something."""
 
 _any = msgspec.json.Decoder()
 
@@ -112,8 +116,8 @@ class Bodies:
     def named(self, key: ObjectKey) -> ClusterObject:
         """Return an object of which only the name is known: its edges are unknown."""
         self._number += 1
-        kind = self._kinds.get(key.resource) or kind_of(key.resource, self._graph.kinds)
-        return ClusterObject(key, f"{PLACEHOLDER}{self._number}", Gvk(key.resource.group, "", kind))
+        gvk = Gvk(key.resource.group, "", self._kind(key.resource))
+        return ClusterObject(key, f"{PLACEHOLDER}{self._number}", gvk)
 
     def options(self, write: Write) -> DeleteOptions:
         """Return what a delete said of its manner."""
@@ -167,13 +171,20 @@ class Bodies:
 
     # ---- reading
 
+    def _kind(self, resource: Resource) -> str:
+        """Return the kind of a type, which a snapshot made of manifests may have none of."""
+        known = self._kinds.get(resource)
+        if known is None:
+            shape = SHAPES.get(resource)
+            known = kind_of(resource, self._graph.kinds) if shape is None else shape.kind
+        return known
+
     def _reader(self, write: Write) -> Reader:
         """Return what reads the objects of a write's endpoint."""
         found = self._readers.get(write.gvr)
         if found is None:
             resource = write.key.resource
-            kind = self._kinds.get(resource) or kind_of(resource, self._graph.kinds)
-            gvk = Gvk(write.gvr.group, write.gvr.version, kind)
+            gvk = Gvk(write.gvr.group, write.gvr.version, self._kind(resource))
             if len(self._readers) >= READERS:
                 self._readers.clear()
             found = self._trimmer.reader(resource, gvk, full=resource != SECRETS)
@@ -183,13 +194,14 @@ class Bodies:
     def _read(self, body: bytes, write: Write) -> ClusterObject | None:
         """Read a whole object of the write's kind; None for a Status, or what is cut short."""
         reader = self._reader(write)
+        none = NO_OBJECTS if write.verb == "delete" else NO_WHOLE
         document = reader.decoded(body)
         if document is not None:
-            if document.kind in NO_OBJECTS:
+            if document.kind in none:
                 return None
             return _placed(reader.made(document), write)
         head = _decoded(body, _Head)
-        if head is None or head.kind in NO_OBJECTS:
+        if head is None or head.kind in none:
             return None
         thing = _read_odd(reader, body)
         return None if thing is None else _placed(thing, write)
