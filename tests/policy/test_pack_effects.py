@@ -563,6 +563,7 @@ def test_rollouts_are_budgeted_by_workload(
         ("cronjobs.batch", "schedule", {"stopped": 1}),
         ("serviceaccounts", "pull-secrets", {"stopped": 1}),
         ("resourcequotas", "room", {"stopped": 1}),
+        ("namespaces", "webhooks", {"stopped": 1}),
     ],
 )
 def test_what_is_as_good_as_gone_costs_as_much(

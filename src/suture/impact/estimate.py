@@ -38,6 +38,7 @@ from suture.impact.selection import (
     selection_effects,
     writes_pod,
 )
+from suture.impact.spacelabels import relabels_space, space_effects
 from suture.impact.storage import HOLDERS, data_effects, release_effects, releases
 from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
@@ -123,6 +124,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
     Family(frozenset({"placement_lost"}), moves_pods, placement_effects),
     Family(frozenset({"selection_changed"}), may_select, selection_effects),
+    Family(frozenset({"selection_changed", "hollowed"}), relabels_space, space_effects),
     Family(frozenset({"growth"}), writes_pod, adoption_effects),
     Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),

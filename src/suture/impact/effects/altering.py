@@ -50,8 +50,9 @@ class Hollowed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An object that stays would no longer do what it is there for: as good as gone.
 
     `what` it would have no more: schedule (a CronJob), address or name (a Service), backends (a
-    route), pull-secrets (an account as which pods run), room (a quota, for the pods that run under
-    it). `before` and `after` count that. `population`: objects of its type in the cluster.
+    route), webhooks (a namespace, of those that are asked about its new pods), pull-secrets (an
+    account as which pods run), room (a quota, for the pods that run under it). `before` and `after`
+    count that. `population`: objects of its type in the cluster.
     """
 
     target: Victim

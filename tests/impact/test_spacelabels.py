@@ -1,0 +1,92 @@
+"""Labels of a namespace: who lets its pods through by them, and which webhooks look into it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of, update
+from support.cluster import namespace, view_of, webhook, workload
+from support.writes import Body, body, trimmed
+from suture.impact.effects import Hollowed, SelectionChanged
+from suture.model.graph import GraphView
+from suture.model.names import NETWORK_POLICIES
+from suture.model.objects import ClusterObject, ServiceRef
+from suture.model.selectors import Selector
+
+IN = {"role": "front"}
+
+
+def space(name: str, **labels: str) -> ClusterObject:
+    one = namespace(name)
+    return msgspec.structs.replace(one, labels={**one.labels, **labels})
+
+
+def policy(*peers: Body, **spec: object) -> ClusterObject:
+    rules = [{"from": list(peers)}] if peers else [{}]
+    spec = {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": rules, **spec}
+    one = body("NetworkPolicy", "p", "db", apiVersion="networking.k8s.io/v1", spec=spec)
+    return trimmed(NETWORK_POLICIES, one)
+
+
+def peer(**more: object) -> Body:
+    return {"namespaceSelector": {"matchLabels": IN}, **more}
+
+
+def told(*policies: ClusterObject, also: bool = False) -> list[tuple[int, int]]:
+    """Tell of a namespace of three pods that loses its label; `also`: another one has it too."""
+    before, after = space("web", **IN), space("web")
+    more = [space("edge", **IN), *workload("edge", "edge", replicas=2)] if also else []
+    view = view_of(
+        before, workload("web", "web", replicas=3), namespace("db"), workload("db", "db"),
+        more, policies,
+    )  # fmt: skip
+    found = effects(impact_of(update(before, after), view), SelectionChanged)
+    return [(one.before, one.after) for one in found]
+
+
+def test_a_policy_lets_nobody_through_any_more() -> None:
+    """The only namespace of its peer; where another has the label too, it is fewer."""
+    assert told(policy(peer())) == [(3, 0)]
+    assert told(policy(peer()), also=True) == [(5, 2)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        policy(),
+        policy(peer(), {"namespaceSelector": {}}),
+        policy({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "web"}}}),
+        policy(peer(podSelector={"matchLabels": {"app": "none"}})),
+        policy(peer(), podSelector={"matchLabels": {"app": "none"}}),
+    ],
+)
+def test_who_is_let_through_all_the_same(given: ClusterObject) -> None:
+    """By everybody's rule, another peer or the name; a peer or a policy of no pods loses none."""
+    assert told(given) == []
+
+
+def looked_into(before: ClusterObject, after: ClusterObject) -> list[tuple[int, int]]:
+    hooks = [
+        webhook("inject", ServiceRef("mesh", "inject"), namespaces=Selector.of(IN)),
+        webhook("judge", ServiceRef("rules", "judge")),
+    ]
+    view: GraphView = view_of(before, workload("web", "web"), hooks)
+    return [
+        (one.before, one.after) for one in effects(impact_of(update(before, after), view), Hollowed)
+    ]
+
+
+def test_a_webhook_is_asked_about_a_namespace_no_more() -> None:
+    """By a label that goes; not by one that comes, or that nothing reads."""
+    assert looked_into(space("web", **IN), space("web")) == [(1, 0)]
+    assert looked_into(space("web"), space("web", **IN)) == []
+    assert looked_into(space("web", **IN), space("web", team="a", **IN)) == []
+
+
+def test_an_empty_namespace_loses_nothing() -> None:
+    """Whoever is labelled anew before anything runs there."""
+    before = space("idle", **IN)
+    view = view_of(before, webhook("i", ServiceRef("m", "i"), namespaces=Selector.of(IN)))
+
+    assert effects(impact_of(update(before, space("idle")), view), Hollowed) == []
