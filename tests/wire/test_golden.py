@@ -64,6 +64,21 @@ PODS = ("301eaeba-fdcb-45f6-a619-aec4dd27364f", "0725f662-70d0-4425-a926-47f164a
 HOSTS = ("a.example.com",)
 ROUTE = RouteFacts((ServiceRef("golden", "web"),))
 
+DNS_PODS = Selection(names.PODS, "", Selector.of({"k8s-app": "kube-dns"}), SYSTEM)
+CALICO = NetworkPolicyFacts(
+    WEB,
+    ingress=True,
+    egress=True,
+    peers=(Selection(names.PODS, "golden", DB),),
+    rules=(
+        TrafficRule(egress=False, pods=(Selection(names.PODS, "golden", DB),)),
+        TrafficRule(egress=True, blocks=("outside",), ports=(TrafficPort("TCP", 443),)),
+    ),
+)
+CALICO_GLOBAL = NetworkPolicyFacts(
+    egress=True, namespaces=Selector((Requirement(NAME_LABEL, Operator.NOT_IN, ("kube-system",)),))
+)
+
 FACTS: dict[str, Facts | None] = {
     "api-service": ApiServiceFacts("apps", "v1"),
     "claim": ClaimFacts(bound=False),
@@ -138,6 +153,22 @@ FACTS: dict[str, Facts | None] = {
         egress=True,
         namespaces=Selector((Requirement(NAME_LABEL, Operator.NOT_IN, ("kube-system",)),)),
     ),
+    "admin-policy": NetworkPolicyFacts(
+        egress=True,
+        peers=(DNS_PODS,),
+        rules=(TrafficRule(egress=True, pods=(DNS_PODS,), ports=(TrafficPort("UDP", 53),)),),
+        namespaces=Selector(),
+    ),
+    "baseline-policy": NetworkPolicyFacts(ingress=True, namespaces=SYSTEM),
+    "cluster-policy": NetworkPolicyFacts(
+        Selector.of({"k8s-app": "kube-dns"}),
+        rules=(TrafficRule(egress=True, blocks=("outside",)),),
+        namespaces=SYSTEM,
+    ),
+    "calico-policy": CALICO,
+    "calico-stored-policy": CALICO,
+    "calico-global-policy": CALICO_GLOBAL,
+    "calico-stored-global-policy": CALICO_GLOBAL,
     "config-map": KeysFacts(("a", "b", "c")),
     "disruption-budget": DisruptionBudgetFacts(WEB, "50%"),
     "gateway": None,
@@ -285,7 +316,9 @@ NEEDS: dict[str, list[str]] = {
 }
 """What each sample names; nothing where it is not listed. `#` an entry's key, `?` optional."""
 
-RESOURCES = {shape.kind: resource for resource, shape in {**SHAPES, **SECRET_KEYS}.items()}
+RESOURCES = {
+    (resource.group, shape.kind): resource for resource, shape in {**SHAPES, **SECRET_KEYS}.items()
+}
 
 
 UNMANAGED = {names.PODS, REFERENCE_RULES}
@@ -298,9 +331,14 @@ def words(need: Need) -> str:
     return f"{need.edge} {need.target}{key}{'?' if need.optional else ''}"
 
 
+def kind_of(document: dict[str, Any]) -> tuple[str, str]:
+    gvk = Gvk.of(document["apiVersion"], document["kind"])
+    return gvk.group, gvk.kind
+
+
 def test_every_kind_that_is_read_whole_has_a_sample() -> None:
     """No row of the table goes untried, and no sample unread."""
-    kinds = {msgspec.json.decode(path.read_bytes())["kind"] for path in GOLDEN.glob("*.json")}
+    kinds = {kind_of(msgspec.json.decode(path.read_bytes())) for path in GOLDEN.glob("*.json")}
     assert kinds == set(RESOURCES)
     assert {path.stem for path in GOLDEN.glob("*.json")} == set(FACTS)
 
@@ -312,7 +350,7 @@ def test_a_sample_is_read(sample: str) -> None:
     document: dict[str, Any] = msgspec.json.decode(body)
     meta = document["metadata"]
     trimmer = Trimmer(secret_keys=True)
-    resource = RESOURCES[document["kind"]]
+    resource = RESOURCES[kind_of(document)]
     thing = trimmer.trim(body, resource, Gvk.of(document["apiVersion"], document["kind"]))
     assert thing.facts == FACTS[sample]
     assert [words(need) for need in thing.needs] == NEEDS.get(sample, [])

@@ -19,8 +19,15 @@ from suture.model.edges import Edge, Selection
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
+    ADMIN_POLICIES,
+    BASELINE_POLICIES,
+    CALICO_GLOBAL_POLICIES,
+    CALICO_POLICIES,
+    CALICO_STORED_GLOBAL_POLICIES,
+    CALICO_STORED_POLICIES,
     CILIUM_CLUSTER_POLICIES,
     CILIUM_POLICIES,
+    CLUSTER_POLICIES,
     NAMESPACES,
     NETWORK_POLICIES,
     SERVICES,
@@ -44,7 +51,16 @@ NAMESPACES_ASKED = 2_000
 Policies = Sequence[NetworkPolicyFacts]
 
 
-POLICIES = frozenset({NETWORK_POLICIES, CILIUM_POLICIES, CILIUM_CLUSTER_POLICIES})
+INSIDE = (NETWORK_POLICIES, CILIUM_POLICIES, CALICO_POLICIES, CALICO_STORED_POLICIES)
+"""Policies of a namespace."""
+
+ABOVE = (
+    CILIUM_CLUSTER_POLICIES, ADMIN_POLICIES, BASELINE_POLICIES, CLUSTER_POLICIES,
+    CALICO_GLOBAL_POLICIES, CALICO_STORED_GLOBAL_POLICIES,
+)  # fmt: skip
+"""Policies of the whole cluster."""
+
+POLICIES = frozenset({*INSIDE, *ABOVE})
 """What shuts pods off. WHY not more: each network has its own kinds; these are read."""
 
 
@@ -118,16 +134,13 @@ class _Reach:
         self._labels = namespace_labels(scene.view, space)
         self._old, self._new = self._applying(old), self._applying(new)
         view, gone = scene.view, set(scene.change.direct)
-        own = view.find(source)
-        rows = [
-            *view.rows(NETWORK_POLICIES, space),
-            *view.rows(CILIUM_POLICIES, space),
-            *view.rows(CILIUM_CLUSTER_POLICIES),
-        ]
+        rows = [row for kind in INSIDE for row in view.rows(kind, space)]
+        rows += [row for kind in ABOVE for row in view.rows(kind)]
         others = [
             facts
             for row in rows
-            if row != own and row not in gone
+            # WHY by name: the same policy may be listed as it is stored and as it is served.
+            if row not in gone and not _same(source, view.key(row))
             for facts in _facts(view.at(row))
         ]
         self._others = self._applying(others)
@@ -244,6 +257,16 @@ class _Reach:
         )
 
 
+def _same(one: ObjectKey, other: ObjectKey) -> bool:
+    """Whether two policies are one and the same, in one group or in two."""
+    return (
+        one.name == other.name
+        and one.namespace == other.namespace
+        and one.resource.plural == other.resource.plural
+        and one.resource.group.rpartition("crd.")[2] == other.resource.group.rpartition("crd.")[2]
+    )
+
+
 def _facts(thing: ClusterObject | None) -> tuple[NetworkPolicyFacts, ...]:
     facts = thing.facts if thing is not None else None
     return (facts,) if isinstance(facts, NetworkPolicyFacts) else ()
@@ -257,13 +280,12 @@ def _open(
     egress: bool,
     allows: Callable[[TrafficRule], bool],
 ) -> bool:
-    """Whether policies let something through for pods of some labels: all do where none applies."""
-    applying = [
-        facts
-        for facts in (*others, *own)
-        if (facts.egress if egress else facts.ingress) and facts.selector.matches(labels)
-    ]
-    if not applying:
+    """Whether policies let something through for pods of some labels: all do where none closes.
+
+    What a policy allows that closes nothing counts beside one that does.
+    """
+    applying = [facts for facts in (*others, *own) if facts.selector.matches(labels)]
+    if not any(facts.egress if egress else facts.ingress for facts in applying):
         return True
     return any(rule.egress is egress and allows(rule) for facts in applying for rule in facts.rules)
 

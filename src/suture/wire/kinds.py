@@ -47,6 +47,12 @@ from suture.wire.limitshapes import (
     scaled_object,
     scaled_object_needs,
 )
+from suture.wire.networkshapes import (
+    CalicoDocument,
+    ClusterPolicyDocument,
+    calico_policy,
+    cluster_policy,
+)
 from suture.wire.podshapes import (
     NodeDocument,
     PodDocument,
@@ -136,6 +142,17 @@ SHAPES: Mapping[Resource, Shape] = {
     names.CILIUM_POLICIES: Shape("CiliumNetworkPolicy", CiliumDocument, cilium_policy),
     names.CILIUM_CLUSTER_POLICIES: Shape(
         "CiliumClusterwideNetworkPolicy", CiliumDocument, cilium_policy
+    ),
+    names.ADMIN_POLICIES: Shape("AdminNetworkPolicy", ClusterPolicyDocument, cluster_policy),
+    names.BASELINE_POLICIES: Shape(
+        "BaselineAdminNetworkPolicy", ClusterPolicyDocument, cluster_policy
+    ),
+    names.CLUSTER_POLICIES: Shape("ClusterNetworkPolicy", ClusterPolicyDocument, cluster_policy),
+    names.CALICO_POLICIES: Shape("NetworkPolicy", CalicoDocument, calico_policy),
+    names.CALICO_GLOBAL_POLICIES: Shape("GlobalNetworkPolicy", CalicoDocument, calico_policy),
+    names.CALICO_STORED_POLICIES: Shape("NetworkPolicy", CalicoDocument, calico_policy),
+    names.CALICO_STORED_GLOBAL_POLICIES: Shape(
+        "GlobalNetworkPolicy", CalicoDocument, calico_policy
     ),
     names.AUTOSCALERS: Shape(
         "HorizontalPodAutoscaler", AutoscalerDocument, autoscaler, autoscaler_needs

@@ -128,8 +128,16 @@ def network_policy(
         tuple(dict.fromkeys(one for some in peers for one in _selected(some or (), namespace))),
         any(not some for some in peers),
         (
-            *(rule.value(namespace, egress=False) for rule in spec.ingress or ()),
-            *(rule.value(namespace, egress=True) for rule in spec.egress or ()),
+            *(
+                rule.value(namespace, egress=False)
+                for rule in spec.ingress or ()
+                if "Ingress" in types
+            ),
+            *(
+                rule.value(namespace, egress=True)
+                for rule in spec.egress or ()
+                if "Egress" in types
+            ),
         ),
     )
 
