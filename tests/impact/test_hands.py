@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from support.asking import effects, impact_of
+from support.asking import effects, impact_of, update
 from support.cluster import (
     BALANCERS,
     START,
@@ -26,7 +26,7 @@ from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import INGRESSES, PODS, ObjectKey, Resource
-from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.request import Request
 
 ME = operator().user.username
@@ -158,6 +158,20 @@ def test_the_pod_of_what_the_actor_asked_for_itself_today() -> None:
     assert solver(ME) == [True]
     assert solver("somebody") == [False]
     assert solver(ME, hours=25) == [False]
+
+
+@pytest.mark.parametrize(
+    ("size", "hours", "told"), [(0, 1, [True]), (0, 25, [False]), (1, 25, [])],
+    ids=["to nothing, of the day", "to nothing, older", "to one"],
+)  # fmt: skip
+def test_a_canary_is_scaled_to_nothing(size: int, hours: float, told: list[bool]) -> None:
+    """The actor's own of the day, before it goes; what is older serves whoever reads it."""
+    things = workload("canary", replicas=2)
+    view = cluster(things, [service("canary")], made={"canary": ME})
+    assert isinstance(things[0].facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(things[0].facts, replicas=size)
+    request = update(things[0], msgspec.structs.replace(things[0], facts=smaller))
+    assert emptied(view, request, hours) == told
 
 
 @pytest.mark.parametrize(("hours", "explained"), [(1, True), (25, False)])

@@ -60,10 +60,10 @@ def _made_lately(scene: Scene, row: int) -> bool:
 def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     """Whether the actor takes its own from behind its own Service, which nobody else reads.
 
-    `lost` are what the Service loses: workloads that go, or pods whose controller stays. All of
-    it, the Service, and what names the Service (routes, webhooks, custom resources) has to be of
-    one hand: made by the actor, or kept by one release or application that it works for. So is an
-    application retired, workload first. Where only pods go, which something living keeps, or where
+    `lost` are what the Service loses: workloads that go or shrink to nothing, or pods whose
+    controller stays. All of it, the Service, and what names the Service (routes, webhooks, custom
+    resources) has to be of one hand: made by the actor, or kept by one release or application that
+    it works for. So is an application retired, workload first. Where what keeps the pods stays, or
     readers are not named, all of it has to be of the day: work that comes and goes.
     """
     if not lost or scene.change.evicted:
@@ -71,8 +71,8 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     readers = _readers(scene, service)
     if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
         return False
-    view = scene.view
-    if _read_by_name(scene, service) and not any(view.resource(row) == PODS for row in lost):
+    retired = all(row in scene.removed and scene.view.resource(row) != PODS for row in lost)
+    if retired and _read_by_name(scene, service):
         return True
     return all(made_lately(scene, row) for row in (service, *lost))
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Growth, SelectionChanged
-from suture.impact.explained import tied
-from suture.impact.keepers import keeps
+from suture.impact.keepers import is_own
+from suture.impact.roles import moves_role, root_of
 from suture.impact.rollout import FOLLOWING, pods_under, template_changed
 from suture.impact.scene import Scene, named
 from suture.impact.selectingkinds import selecting_types
@@ -85,7 +85,7 @@ def adoption_effects(scene: Scene) -> Iterable[Growth]:
     if made.before is not None and made.before.labels == made.after.labels:
         return
     for source in _takers(scene.view, made.after):
-        if _own(scene, source):
+        if is_own(scene, source):
             continue
         before = len(_pods(scene.view, source))
         facts = scene.view.facts(source)
@@ -135,7 +135,7 @@ def _reselected(
         empty=not new,
         foreign=_foreign(view, will - had, had),
         cause=SELECTOR,
-        own=_own(scene, made.row),
+        own=is_own(scene, made.row),
     )
 
 
@@ -181,27 +181,13 @@ def _relabelled(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
         new.update(_takers(view, made.after))
     # WHY: a controller that lets a pod go makes another one, with the labels of its template.
     if view.serves(row) and not released:
-        cause = ROLE if keeps_pod(scene, row) else LABELS
+        cause = ROLE if moves_role(scene, made) else LABELS
         for source in sorted(old - new):
             yield _moved(scene, source, (row,), cause, leaves=True)
     for source in sorted(new - old):
         foreign = _foreign(view, {row}, set(_pods(view, source)))
         if foreign:
             yield _moved(scene, source, (row,), LABELS, foreign=foreign)
-
-
-def keeps_pod(scene: Scene, pod: int) -> bool:
-    """Whether the actor keeps a pod: it made it, runs its kind of maker, or is a member beside it.
-
-    Who keeps members moves their roles by label, one after the other: that is a failover.
-    """
-    if _own(scene, pod):
-        return True
-    view, maker = scene.view, _maker(scene.view, pod)
-    if keeps(scene, view.resource(maker)):
-        return True
-    beside = view.find_uid(scene.actor.pod_uid) if scene.actor.pod_uid else None
-    return beside is not None and _maker(view, beside) == maker
 
 
 def next_keepers(view: GraphView, made: Rewritten) -> list[int]:
@@ -287,7 +273,7 @@ def _adopting(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
             empty=False,
             foreign=len(found),
             cause=CREATED,
-            own=all(_own(scene, pod) for pod in found),
+            own=all(is_own(scene, pod) for pod in found),
         )
 
 
@@ -348,7 +334,7 @@ def _custom(scene: Scene, made: Rewritten, row: int) -> Iterable[SelectionChange
                 kept=max(0, count - 1),
                 empty=False,
                 cause=LABELS,
-                own=_own(scene, row),
+                own=is_own(scene, row),
                 confidence=Confidence.BOUNDED,
             )
 
@@ -382,7 +368,7 @@ def _moved(
         empty=False,
         foreign=foreign,
         cause=cause,
-        own=_own(scene, about),
+        own=is_own(scene, about),
     )
 
 
@@ -400,26 +386,9 @@ def _foreign(view: GraphView, joining: set[int], had: set[int]) -> int:
     """
     if not had or not joining:
         return 0
-    makers = {_maker(view, pod) for pod in {view.alike(pod): pod for pod in had}.values()}
-    return sum(_maker(view, pod) not in makers for pod in joining)
-
-
-def _maker(view: GraphView, row: int) -> int:
-    """Return what stands behind an object: the last of its controllers, or itself."""
-    seen = {row}
-    while True:
-        above = next((one.row for one in view.owners(row) if one.controller), None)
-        if above is None or above in seen:
-            return row
-        seen.add(above)
-        row = above
+    makers = {root_of(view, pod) for pod in {view.alike(pod): pod for pod in had}.values()}
+    return sum(root_of(view, pod) not in makers for pod in joining)
 
 
 def _controlled(view: GraphView, row: int) -> bool:
     return any(owner.controller for owner in view.owners(row))
-
-
-def _own(scene: Scene, row: int | None) -> bool:
-    """Whether the actor made what is written, made what made it, or is it."""
-    actor = scene.actor
-    return row is not None and tied(scene.view, row, actor.user.username, actor.pod_uid)

@@ -16,8 +16,9 @@ from suture.impact.effects import (
 )
 from suture.impact.hands import given_up
 from suture.impact.parents import resize_explained
+from suture.impact.roles import moves_role
 from suture.impact.scene import Scene
-from suture.impact.selection import keeps_pod, next_keepers
+from suture.impact.selection import next_keepers
 from suture.impact.slices import MANAGED_BY, MIRRORING, slices_lost
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -150,12 +151,14 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
         return
     cause = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
     healing = not barred and _sized_by_owner(view, resized.row)
+    thing = resized.row if resized.after == 0 else None
     for service, count in ready.items():
         # WHY min: a Service that selects a part of the workload's pods may lose all of that part.
         losses.setdefault(service, Loss()).add(
             min(surplus, count),
             healing=healing,
             is_explained=cause,
+            thing=thing,
             exact=total in {surplus, count},
         )
 
@@ -189,7 +192,7 @@ def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> 
     # another; where it is this one, a StatefulSet makes it anew, under its name and labels.
     exact = healing or not next_keepers(view, rewritten)
     # WHY explained: who keeps members moves their roles by label; the next one follows at once.
-    moved = keeps_pod(scene, rewritten.row)
+    moved = moves_role(scene, rewritten)
     for service in view.services_selecting(rewritten.before):
         facts = view.facts(service)
         if (
