@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suture.model.difference import parts_changed, parts_of
+from suture.model.difference import numbers_changed, parts_changed, parts_of
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
 
 ROLES = """\
@@ -149,3 +149,13 @@ def test_parts_of_a_body() -> None:
     assert parts_changed(old, b"") == ()
     assert parts_changed(old, b"[") == ("data", "spec")
     assert set(parts_of(old)) == {"spec", "data"}
+
+
+def test_whole_numbers_of_a_spec_that_differ() -> None:
+    """In the same place, in maps within maps; no flags, no shares, no items of lists."""
+    old = b'{"spec":{"shards":4,"on":true,"share":0.5,"a":{"b":7,"c":1},"of":[3],"gone":2}}'
+    new = b'{"spec":{"shards":3,"on":false,"share":0.1,"a":{"b":9,"c":1},"of":[2],"new":1}}'
+    assert numbers_changed(old, new) == ((4, 3), (7, 9))
+    assert numbers_changed(old, old) == ()
+    assert numbers_changed(old, b"") == ()
+    assert numbers_changed(b'{"spec":1}', b'{"spec":"x"}') == ()

@@ -115,6 +115,7 @@ def test_it_survives_a_restart() -> None:
     writes.count("holder", NOW, 7)
     writes.note_closed("node-1", NOW)
     writes.note_wish("uid", 3, 5, NOW)
+    writes.note_fewer("uid", "sets", 3)
 
     later = Now(5_000_000_000, NOW.utc_s + 120)
     read = Writes.decode(writes.encode(NOW.plus_s(20)), later)
@@ -128,6 +129,9 @@ def test_it_survives_a_restart() -> None:
     assert wish is not None
     assert (wish.before, wish.after, later.mono_ns - wish.at_ns) == (3, 5, 120_000_000_000)
     assert read.wish("nobody") is None
+    assert (read.fewer("uid", "sets"), read.fewer("uid", "others")) == (3, None)
+    read.note_raised("uid", 3)
+    assert (read.fewer("uid", "sets"), read.lowered) == (None, False)
 
 
 @pytest.mark.parametrize("damage", [lambda raw: b"", lambda raw: raw[:-3], lambda raw: b"\x01"])

@@ -79,6 +79,7 @@ class Causes:
         self._wanted: dict[int, bool] = {}
         self._services: dict[int, list[int]] = {}
         self._spare: dict[tuple[int, Resource], int] = {}
+        self._beyond: dict[tuple[int, Resource], int] = {}
         self._barred: Callable[[int], bool] | None = None
         self._root = False
         if len(change.direct) == 1:
@@ -123,7 +124,9 @@ class Causes:
         if own is not None and own(row):
             return True
         # WHY the owner: what a controller made is its affair, and says of nobody else's.
-        return self._surplus(row, resource) or (not view.has_owner(row) and manager_ends(view, row))
+        if self._surplus(row, resource) or self._fewer(row, resource):
+            return True
+        return not view.has_owner(row) and manager_ends(view, row)
 
     def unexplained(self, resource: Resource, rows: list[int]) -> list[int]:
         """Return which of some objects of a type, no pods, no recorded cause accounts for."""
@@ -159,6 +162,8 @@ class Causes:
         for row in self._by_parent(rows):
             if row not in found and self._surplus(row, resource):
                 found.add(row)
+        if view.history.writes.lowered:
+            found.update(row for row in rows if row not in found and self._fewer(row, resource))
         if any(map(view.terminating, self.marks())):
             owned_too, managers = set(view.owned(rows)), view.pointing(rows, Edge.MANAGED_BY)
             found.update(
@@ -223,7 +228,9 @@ class Causes:
         if self._root or not lot.running or self._ends(lot.first):
             return lot.count
         spared = 0
-        while spared < lot.count and self._surplus(lot.first, PODS):
+        while spared < lot.count and (
+            self._surplus(lot.first, PODS) or self._fewer(lot.first, PODS)
+        ):
             spared += 1
         if spared:
             return spared
@@ -340,6 +347,26 @@ class Causes:
             if (parent, resource) in self._spare:
                 self._spare[parent, resource] -= 1
         return True
+
+    def _fewer(self, row: int, resource: Resource) -> bool:
+        """Whether somebody lowered the number by which the parent of an object has such children.
+
+        LIMIT: of what was lowered before Suture was there nobody knows.
+        """
+        view, writes = self._view, self._view.history.writes
+        parent = view.controller(row) if writes.lowered else -1
+        if parent < 0:
+            return False
+        wanted = writes.fewer(view.uid(parent), str(resource))
+        if wanted is None:
+            return False
+        at = parent, resource
+        if at not in self._beyond:
+            staying = view.staying(view.children_of(parent))
+            alive = [one for one in staying if not view.terminating(one)]
+            self._beyond[at] = sum(view.resource(one) == resource for one in alive) - wanted
+        self._beyond[at] -= 1
+        return self._beyond[at] >= 0
 
     def _counting(self, row: int, resource: Resource) -> list[int]:
         view = self._view

@@ -7,13 +7,14 @@ write every few seconds without changing anything that lasts is not remembered.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from hashlib import blake2b
 
 import msgspec
 
 from suture.impact.change import Change
 from suture.model.clock import Now
-from suture.model.difference import UNREADABLE, parts_of
+from suture.model.difference import UNREADABLE, numbers_changed, parts_of
 from suture.model.graph import GraphView
 from suture.model.names import NODES, SECRETS, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject, NodeFacts
@@ -24,6 +25,9 @@ from suture.model.writes import TEN_MINUTES_S, Deed, What, number
 STATUS_NOTED = 4
 """How many writes of a status within ten minutes are waved through before its content is compared:
 a rollout writes as many, and comparing costs as much as all the rest of a usual write."""
+
+CHILDREN_COUNTED = 1_000
+"""LIMIT: children of a custom resource that are counted by type, 1 us each."""
 
 DIRECT_NOTED = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
@@ -117,6 +121,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
             _remember_creation(request, made.after, view, now)
         elif not change.direct:
             _remember_rewriting(request, made.before, made.after, view, now)
+            if made.row is not None and "spec" in made.parts:
+                _remember_numbers(request, made.row, view)
     elif rewrites_status(request):
         _remember_status(request, view, now)
 
@@ -179,6 +185,28 @@ def _remember_rewriting(
             writes.note_closed(request.key.name, now)
         elif _shut(old) and not _shut(new):
             writes.note_opened(request.key.name)
+
+
+def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
+    """Remember of a custom resource that a number of its children was lowered.
+
+    By whatever name: it was as many as the children of one type, and is less. WHY not none: a
+    number that goes from one to nothing is mostly of something else.
+    """
+    resource, writes = view.resource(row), view.history.writes
+    if "." not in resource.group or resource.group.endswith(".k8s.io"):
+        return
+    children = view.staying(view.children_of(row))
+    if not 0 < len(children) <= CHILDREN_COUNTED:
+        return
+    counts = Counter(view.resource(one) for one in children if not view.terminating(one))
+    for before, after in numbers_changed(request.old_body, request.new_body):
+        if after > before:
+            writes.note_raised(view.uid(row), before)
+            continue
+        for kind, count in counts.items():
+            if count == before and after > 0:
+                writes.note_fewer(view.uid(row), str(kind), after)
 
 
 def _shut(facts: NodeFacts) -> bool:

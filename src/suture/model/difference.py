@@ -15,6 +15,8 @@ UNSAID = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Parts of which nothing is told: metadata is read field by field, a status is nobody's wish."""
 
 _parts_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+# WHY a float hook: numbers past a double's range are JSON too.
+_any_decoder = msgspec.json.Decoder(float_hook=float)
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoder throws at bytes that are no JSON object."""
@@ -41,3 +43,25 @@ def parts_changed(old_body: bytes, new_body: bytes) -> tuple[str, ...]:
         return ()
     old, new = parts_of(old_body), parts_of(new_body)
     return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+
+
+def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], ...]:
+    """Return what whole numbers of two specs were and are, where they differ in the same place.
+
+    Items of lists are not compared: they have no place of their own.
+    """
+    old, new = parts_of(old_body).get("spec"), parts_of(new_body).get("spec")
+    if old is None or new is None or old == new:
+        return ()
+    try:
+        pairs = [(_any_decoder.decode(old), _any_decoder.decode(new))]
+    except UNREADABLE:
+        return ()
+    found: list[tuple[int, int]] = []
+    while pairs:
+        before, after = pairs.pop()
+        if type(before) is dict and type(after) is dict:
+            pairs += [(before[name], after[name]) for name in before.keys() & after.keys()]
+        elif type(before) is int and type(after) is int and before != after:
+            found.append((before, after))
+    return tuple(sorted(found))

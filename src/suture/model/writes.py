@@ -42,6 +42,10 @@ CLOSED = 32_768
 WISHES = 32_768
 """LIMIT: parents of which the last change of size is remembered; 0.3 kB each, 10 MB."""
 
+FEWER = 8_192
+"""LIMIT: parents of which it is remembered that a number of their children was lowered; 0.4 kB
+each, 3 MB."""
+
 _STRIDE = 4
 _NS = 1_000_000_000
 _VERSION = 1
@@ -92,13 +96,14 @@ def place_of(key: ObjectKey) -> int:
 class Writes:
     """Recent writes by object, counts by maker and actor, nodes closed, sizes that changed."""
 
-    __slots__ = ("_closed", "_tallies", "_tracks", "_wishes")
+    __slots__ = ("_closed", "_fewer", "_tallies", "_tracks", "_wishes")
 
     def __init__(self) -> None:
         self._tracks: dict[int, array[int]] = {}
         self._tallies: dict[int, array[int]] = {}
         self._closed: dict[str, int] = {}
         self._wishes: dict[str, Wish] = {}
+        self._fewer: dict[str, dict[str, int]] = {}
 
     # -- one object
 
@@ -228,6 +233,28 @@ class Writes:
         """Return the last change of how many children a parent wants; None: none was seen."""
         return self._wishes.get(uid)
 
+    def note_fewer(self, uid: str, resource: str, wanted: int) -> None:
+        """Remember that a parent's number of children of a type was lowered to `wanted`."""
+        fewer = self._fewer.pop(uid, {})
+        self._fewer[uid] = {**fewer, resource: wanted}
+        _bound(self._fewer, FEWER)
+
+    def note_raised(self, uid: str, before: int) -> None:
+        """Take back what was lowered to a number that is raised again."""
+        fewer = self._fewer.pop(uid, {})
+        left = {one: wanted for one, wanted in fewer.items() if wanted != before}
+        if left:
+            self._fewer[uid] = left
+
+    @property
+    def lowered(self) -> bool:
+        """Whether any parent's number is remembered to be lowered."""
+        return bool(self._fewer)
+
+    def fewer(self, uid: str, resource: str) -> int | None:
+        """Return to how many children of a type a parent's number was lowered; None: it was not."""
+        return self._fewer.get(uid, {}).get(resource)
+
     # -- over a restart
 
     def encode(self, now: Now) -> bytes:
@@ -240,6 +267,7 @@ class Writes:
             tallies={at: tally.tobytes() for at, tally in self._tallies.items()},
             closed=self._closed,
             wishes=self._wishes,
+            fewer=self._fewer,
         )
         return msgspec.msgpack.encode(saved)
 
@@ -269,6 +297,7 @@ class Writes:
             uid: Wish(wish.before, wish.after, wish.at_ns + shift)
             for uid, wish in saved.wishes.items()
         }
+        writes._fewer = saved.fewer
         return writes
 
 
@@ -282,6 +311,7 @@ class _Saved(msgspec.Struct):
     tallies: dict[int, bytes]
     closed: dict[str, int]
     wishes: dict[str, Wish]
+    fewer: dict[str, dict[str, int]] = {}
 
 
 def _shifted(raw: bytes, stride: int, shift: int) -> array[int]:
