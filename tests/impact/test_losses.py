@@ -38,6 +38,7 @@ from suture.impact.effects import (
 )
 from suture.impact.estimate import estimate
 from suture.impact.project import project
+from suture.impact.recent import remover
 from suture.impact.serving import declared_size
 from suture.model.actor import UserInfo
 from suture.model.clock import Now
@@ -631,6 +632,35 @@ def test_only_a_policy_that_deletes_reaches_outside() -> None:
     assert machine("Orphan") == []
     assert machine("cloud:///zone/1") == []
     assert [one.why for one in machine("cloud:///zone/1", "x.example.com/m")] == ["finalizer"]
+
+
+@pytest.mark.parametrize(
+    ("said", "by", "old_s", "gone", "replaced"),
+    [
+        pytest.param("cloud:///new", "me", 60, 0, 1, id="made anew"),
+        pytest.param("", "me", 60, 0, 0, id="not there yet"),
+        pytest.param("cloud:///new", "another", 60, 0, 0, id="made by another"),
+        pytest.param("cloud:///new", "me", 4000, 0, 0, id="long there"),
+        pytest.param("cloud:///new", "me", 60, 1, 0, id="in another's place"),
+    ],
+)
+def test_a_machine_in_whose_place_another_was_made(
+    said: str, by: str, old_s: float, gone: int, replaced: int
+) -> None:
+    """By the same actor, within the hour, with its id; each stands in for one."""
+    machines, me = Resource("cloud.example.com", "machines"), operator().user.username
+    old = held(thing(machines, "old", facts=CustomFacts(outside="cloud:///old")), "x.example.com/m")
+    new = thing(machines, "new", facts=CustomFacts(outside=said))
+    new = msgspec.structs.replace(new, created=START.utc_s - old_s)
+    history = History()
+    history.note_created(new.uid, me if by == "me" else by, by, new.key, START)
+    history.writes.count(remover(me, machines), START, gone)
+    view = GraphView(graph_of(old, new), history)
+
+    impact = estimate(delete(old), project(delete(old), view), view, operator(), now=START)
+
+    (found,) = [one for one in impact.effects if isinstance(one, ExternalDeleted)]
+    assert (found.why, found.replaced) == ("finalizer", replaced)
 
 
 def test_a_load_balancer_stands_for_an_address_outside() -> None:

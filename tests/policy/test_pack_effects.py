@@ -528,6 +528,9 @@ def test_things_outside_are_budgeted_by_kind(pack: PolicySet) -> None:
     assert asked(pack, delete("buckets.cloud.example.org", outside(explained=0)))["external"] == 1
     assert asked(pack, delete("buckets.cloud.example.org", outside(explained=1))) == {}
     assert asked(pack, delete("services", outside(why="load-balancer"))) == {}
+    assert asked(pack, delete("machines.cloud.example.org", outside(replaced=1))) == {}
+    some = outside(count=3, replaced=2)
+    assert asked(pack, delete("machines.cloud.example.org", some))["external"] == 1
 
 
 def test_what_the_operator_made_within_the_day_costs_nothing(pack: PolicySet) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from suture.impact.effects import ExternalDeleted
 from suture.impact.finalizers import BUILT_IN
+from suture.impact.recent import remover
 from suture.impact.scene import Scene
 from suture.impact.storage import DELETE, reclaim_of
 from suture.model.facts import SnapshotContentFacts
@@ -28,8 +29,10 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
+from suture.model.writes import HOUR_S
 
 LOAD_BALANCER = "LoadBalancer"
+FINALIZER = "finalizer"
 DELETES = frozenset({"delete", "destroy"})
 """What a field says, in small letters, that has the thing outside deleted; else it is kept."""
 
@@ -69,6 +72,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
             count=tally.count,
             direct=tally.direct,
             explained=tally.explained,
+            replaced=_replaced(scene, resource, tally) if why == FINALIZER else 0,
             population=scene.view.count(resource),
             victims=tuple(map(scene.victim, tally.rows)),
         )
@@ -105,4 +109,34 @@ def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
         return "deletion-policy", said
     # A provider's id is an address, a policy is a word.
     held = [one for one in view.finalizers(row) if one not in BUILT_IN]
-    return ("finalizer", held[0]) if "://" in said and held else None
+    return (FINALIZER, held[0]) if is_id(said) and held else None
+
+
+def is_id(said: str) -> bool:
+    """Whether a field says which thing outside it is, and not what becomes of it."""
+    return "://" in said
+
+
+def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:
+    """Return for how many of those that go the actor has made another, which is there.
+
+    WHY of an id alone: what a deletion policy is for holds data, and another one is empty.
+    """
+    left, now = min(tally.direct, tally.count - tally.explained), scene.now
+    if left <= 0 or now is None:
+        return 0
+    view, identity = scene.view, scene.actor.user.username
+    since = now.utc_s - HOUR_S
+    made = sum(
+        view.history.created_by(view.uid(row)) == identity and _is_there(view, row)
+        for row in view.rows(resource)
+        if view.created(row) >= since and row not in scene.removed
+    )
+    gone = view.history.writes.counted(remover(identity, resource), now, HOUR_S)
+    return max(0, min(left, made - gone))
+
+
+def _is_there(view: GraphView, row: int) -> bool:
+    """Whether an object stays, and says which thing outside it is."""
+    facts = view.facts(row)
+    return isinstance(facts, CustomFacts) and is_id(facts.outside) and not view.terminating(row)

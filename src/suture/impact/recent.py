@@ -53,6 +53,11 @@ def creator(identity: str, resource: Resource) -> str:
     return f"created/{resource}/{identity}"
 
 
+def remover(identity: str, resource: Resource) -> str:
+    """Name the counter of an actor's removals of a custom type."""
+    return f"removed/{resource}/{identity}"
+
+
 def creator_in(identity: str, resource: Resource, namespace: str) -> str:
     """Name the counter of an actor's creations of a type in a namespace."""
     return f"created/{resource}/{namespace}/{identity}"
@@ -104,6 +109,11 @@ def rewrites_status(request: Request) -> bool:
     )
 
 
+def is_custom(resource: Resource) -> bool:
+    """Whether a type is somebody's own, and none of Kubernetes'."""
+    return "." in resource.group and not resource.group.endswith(".k8s.io")
+
+
 def asks_removal(request: Request) -> bool:
     """Whether a request asks for an object to go; what lifts its last finalizer does not."""
     return request.operation is Operation.DELETE or request.subresource == "eviction"
@@ -136,6 +146,9 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         writes.note(key, Deed(what, identity, number(view.uid(row))), now)
         if key.resource == NODES:
             writes.note_closed(key.name, now)
+    for resource, count in Counter(map(view.resource, change.direct)).items():
+        if is_custom(resource):
+            writes.count(remover(identity, resource), now, count)
     for owner, resource, count in takings(view, change.direct):
         writes.count(taken_from(owner, resource), now, count)
 
@@ -193,9 +206,9 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
     By whatever name: it was as many as the children of one type, and is less. WHY not none: a
     number that goes from one to nothing is mostly of something else.
     """
-    resource, writes = view.resource(row), view.history.writes
-    if "." not in resource.group or resource.group.endswith(".k8s.io"):
+    if not is_custom(view.resource(row)):
         return
+    writes = view.history.writes
     children = view.staying(view.children_of(row))
     if not 0 < len(children) <= CHILDREN_COUNTED:
         return

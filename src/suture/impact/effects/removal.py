@@ -178,7 +178,9 @@ class QuorumLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class ExternalDeleted(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Objects that stand for something outside the cluster would go, and that with them.
 
-    `why` is deletion-policy, reclaim-policy, finalizer or load-balancer.
+    `why` is deletion-policy, reclaim-policy, finalizer or load-balancer. `replaced`: of those known
+    by an id, beside the explained ones, for how many the actor has made another within the last
+    hour that has its id already, less what it removed in it: machines that are rolled.
     """
 
     resource: str
@@ -187,6 +189,7 @@ class ExternalDeleted(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     count: int
     direct: int
     explained: int = 0
+    replaced: int = 0
     population: int = 0
     victims: tuple[Victim, ...] = ()
     confidence: Confidence = Confidence.BOUNDED
