@@ -16,6 +16,7 @@ from suture.impact.effects import (
 )
 from suture.impact.hands import given_up
 from suture.impact.parents import resize_explained
+from suture.impact.paused import notes_size
 from suture.impact.roles import moves_role
 from suture.impact.scene import Scene
 from suture.impact.selection import next_keepers
@@ -149,7 +150,9 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     surplus = total - resized.after
     if surplus <= 0:
         return
-    cause = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+    cause = resize_explained(
+        view, resized.row, resized.after, scene.change.rewritten
+    ) or notes_size(scene.request, resized)
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
     for service, count in ready.items():
