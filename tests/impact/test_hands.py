@@ -20,6 +20,7 @@ from support.cluster import (
     workload,
 )
 from suture.impact.effects import ObjectsRemoved, RouteBroken, ServiceEmptied
+from suture.impact.recent import taken_from
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
@@ -33,6 +34,7 @@ ME = operator().user.username
 APPLICATIONS = Resource("argoproj.io", "applications")
 ARGO = operator("system:serviceaccount:argocd:argocd-application-controller")
 HOUR_S = 3600
+READY = PodFacts(ready=True)
 
 
 def cluster(*things: ClusterObject | Iterable[ClusterObject], made: dict[str, str]) -> GraphView:
@@ -197,3 +199,32 @@ def test_what_was_made_for_a_resource_of_the_day(created: float, lately: int) ->
     assert (services.counted_cascaded, services.made_lately, services.lately_cascaded) == (
         1, lately, lately,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("by", "old_s", "app", "taken", "replaced"),
+    [
+        pytest.param(ME, 60, "cache", 0, 1, id="made first"),
+        pytest.param("another", 60, "cache", 0, 0, id="made by another"),
+        pytest.param(ME, 4000, "cache", 0, 0, id="long there"),
+        pytest.param(ME, 60, "aside", 0, 0, id="behind no Service"),
+        pytest.param(ME, 60, "cache", 1, 0, id="in another's place"),
+    ],
+)
+def test_a_member_in_whose_place_another_was_made(
+    by: str, old_s: float, app: str, taken: int, replaced: int
+) -> None:
+    """The pods of a custom resource are rolled, a new one first; each stands in for one."""
+    parent = thing(BALANCERS, "cache", "prod")
+    old, new = (
+        thing(PODS, name, "prod", labels={"app": of}, owners=[owner(parent)], facts=READY)
+        for name, of in (("old", "cache"), ("new", app))
+    )
+    new = msgspec.structs.replace(new, created=at(50).utc_s - old_s)
+    view = cluster([parent, old, new, service("cache")], made={"new": by})
+    view.history.writes.count(taken_from(parent.uid, PODS), at(50), taken)
+
+    impact = impact_of(delete(old), view, now=at(50))
+
+    (found,) = effects(impact, ObjectsRemoved)
+    assert (found.counted, found.replaced) == (1, replaced)

@@ -702,3 +702,10 @@ def test_a_pool_may_close_for_as_many_new_nodes(pack: PolicySet) -> None:
     for joined, holds in ((10, False), (8, False), (7, True), (0, True)):
         weighed = update("nodes", nodes("cordoned", **closing, joined=joined))
         assert ("too_many_nodes" in refused(pack, weighed)) is holds
+
+
+def test_a_member_that_is_replaced_costs_nothing(pack: PolicySet) -> None:
+    """Where another was made in its place; beside it, those of the day are not taken off twice."""
+    assert asked(pack, delete("pods", removed("pods", replaced=1))) == {}
+    some = removed("pods", 4, replaced=1, made_lately=1)
+    assert asked(pack, delete("pods", some)) == {"removals": 2}

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from suture.impact.explained import RECREATED_BY
 from suture.impact.keepers import works_for
 from suture.impact.parents import maker_of
+from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
+from suture.model.graph import Lot
 from suture.model.habits import managers_of
 from suture.model.names import PODS
 from suture.model.objects import ServiceFacts
+from suture.model.writes import HOUR_S
 
 READERS = 64
 """LIMIT: objects that name one Service and are asked whose they are; what more of them read is
@@ -55,6 +59,33 @@ def _made_lately(scene: Scene, row: int) -> bool:
         and made.identity == scene.actor.user.username
         and scene.now.mono_ns - made.at_ns < LATELY_S * 10**9
     )
+
+
+def made_before(scene: Scene, lot: Lot) -> int:
+    """Return how many pods the actor made in the place of one that a custom resource keeps.
+
+    Within the last hour, for the same custom resource, serving behind the same Services at least;
+    less what was taken from it in that hour. None where more than one goes.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(lot.first)
+    if now is None or scene.change.direct != (lot.first,) or parent < 0:
+        return 0
+    if view.resource(parent) in RECREATED_BY[PODS]:
+        return 0
+    services = frozenset(scene.causes.services_of(lot.first))
+    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
+    made = sum(
+        view.serves(pod)
+        and view.created(pod) >= since
+        and view.history.created_by(view.uid(pod)) == identity
+        and services.issubset(scene.causes.services_of(pod))
+        for kind in view.classes_owned(parent)
+        for pod in view.pods_alike(kind)
+        if pod != lot.first
+    )
+    gone = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, HOUR_S)
+    return max(0, made - gone)
 
 
 def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:

@@ -14,7 +14,7 @@ from suture.impact.explained import (
     may_count,
     stands_for_pod,
 )
-from suture.impact.hands import made_lately
+from suture.impact.hands import made_before, made_lately
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, Resource
@@ -31,15 +31,15 @@ class _Tally:
 
     __slots__ = (
         "count", "counted", "counted_cascaded", "direct", "explained", "foreign",
-        "in_use", "lasting", "lately_cascaded", "made_lately", "protected", "self_healing",
-        "wanted",
+        "in_use", "lasting", "lately_cascaded", "made_lately", "protected", "replaced",
+        "self_healing", "wanted",
     )  # fmt: skip
 
     def __init__(self, count: int, direct: int) -> None:
         self.count, self.direct = count, direct
         self.explained = self.self_healing = self.lasting = 0
         self.counted = self.counted_cascaded = self.foreign = self.wanted = self.in_use = 0
-        self.protected = self.made_lately = self.lately_cascaded = 0
+        self.protected = self.replaced = self.made_lately = self.lately_cascaded = 0
 
 
 def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
@@ -93,10 +93,10 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) 
     pods = [lot.first] if view.has_owner(lot.first) else lot.pods[:left]
     strange = sum(not scene.tied(pod) for pod in pods)
     tally.foreign += left if strange == len(pods) else strange
-    if not strange:
-        lately = sum(made_lately(scene, pod) for pod in lot.pods[:left])
-        tally.made_lately += lately
-        tally.lately_cascaded += 0 if lot.first in scene.direct else lately
+    lately = 0 if strange else sum(made_lately(scene, pod) for pod in lot.pods[:left])
+    tally.made_lately += lately
+    tally.lately_cascaded += 0 if lot.first in scene.direct else lately
+    tally.replaced += min(left - lately, made_before(scene, lot))
 
 
 def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
@@ -180,6 +180,7 @@ def _effect(scene: Scene, resource: Resource, tally: _Tally) -> ObjectsRemoved:
         foreign=tally.foreign,
         made_lately=tally.made_lately,
         lately_cascaded=tally.lately_cascaded,
+        replaced=tally.replaced,
         wanted=tally.wanted,
         in_use=tally.in_use,
         protected=tally.protected,

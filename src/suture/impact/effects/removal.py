@@ -34,6 +34,10 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     made_lately: int = 0
     lately_cascaded: int = 0
     """Of `made_lately`, those that the request does not name itself."""
+    replaced: int = 0
+    """Of `counted`, beside `made_lately`, pods of a custom resource in whose place the actor has
+    made others within the last hour, that serve behind the same Services: members that are rolled.
+    """
     wanted: int = 0
     in_use: int = 0
     protected: int = 0
