@@ -14,9 +14,8 @@ from suture.impact.parents import maker_of
 from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
-from suture.model.graph import Lot
-from suture.model.habits import managers_of
-from suture.model.names import PODS
+from suture.model.graph import GraphView, Lot
+from suture.model.names import PODS, ObjectKey
 from suture.model.objects import ServiceFacts
 from suture.model.writes import HOUR_S
 
@@ -97,7 +96,8 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     it works for. So is an application retired, workload first. Where what keeps the pods stays, or
     readers are not named, all of it has to be of the day: work that comes and goes.
     """
-    if not lost or scene.change.evicted:
+    # WHY twice: most go by another hand than they were made by, and then nothing more is read.
+    if not lost or scene.change.evicted or not of_one_hand(scene, [service, *lost]):
         return False
     readers = _readers(scene, service)
     if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
@@ -144,8 +144,13 @@ def of_one_hand(scene: Scene, rows: Collection[int]) -> bool:
         return True
     if any(map(scene.causes.wanted, rows)):
         return False
-    kept = [frozenset(managers_of(scene.view.at(row))) for row in rows]
-    return any(works_for(scene, one) for one in frozenset.intersection(*kept))
+    kept = frozenset.intersection(*(frozenset(_marks(scene.view, row)) for row in rows))
+    return any(works_for(scene, one) for one in kept)
+
+
+def _marks(view: GraphView, row: int) -> list[ObjectKey]:
+    """Return the releases and applications whose mark an object carries."""
+    return [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
 
 
 def _own(scene: Scene, row: int) -> bool:

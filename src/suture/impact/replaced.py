@@ -99,12 +99,14 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
     mine = dict.fromkeys(kinds)
     pods = [pod for pod in map(view.one_alike, kinds) if pod >= 0]
     services = dict.fromkeys(service for pod in pods for service in view.services_of(pod))
-    if not services or any(one not in removed for one in view.sources(row, Edge.SCALES)):
-        return ()
     found: dict[int, None] = {}
     for service in services:
         ready, others = 0, 0
-        for kind in view.classes_selected(service):
+        beside = view.classes_selected(service)
+        # WHY first: most workloads are alone behind their Services.
+        if all(kind in mine for kind in beside):
+            return ()
+        for kind in beside:
             if kind in mine:
                 ready += view.serving_alike(kind)
                 continue
@@ -115,7 +117,8 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
                 found[maker] = None
         if others < max(ready, 1):
             return ()
-    return tuple(found)
+    scaled = any(one not in removed for one in view.sources(row, Edge.SCALES))
+    return () if scaled else tuple(found)
 
 
 def _no_older(view: GraphView, new: int, old: int) -> bool:
