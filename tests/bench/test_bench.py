@@ -303,4 +303,6 @@ def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_benchmark_has_a_name() -> None:
     """What the command offers is what there is."""
-    assert list(BENCHMARKS) == ["policies", "impact", "decision", "model", "serve", "quarantine"]
+    assert list(BENCHMARKS) == [
+        "policies", "impact", "decision", "replay", "model", "serve", "quarantine",
+    ]  # fmt: skip
