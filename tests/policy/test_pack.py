@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import pytest
+import yaml
 
 from support.cases import (
     actor,
@@ -21,18 +24,31 @@ from suture.model.clock import Window
 from suture.model.names import Operation
 from suture.model.request import Collection, CollectionItem
 from suture.model.selectors import Selector
+from suture.model.writes import EVENTS
 from suture.policy.compile import PolicySet
 from suture.policy.evaluate import MESSAGE_CHARS, evaluate
 from suture.policy.rules import Case, Finding, Findings
 
 NAMESPACE = "namespaces"
 CLAIMS = "persistentvolumeclaims"
+PACK = files("suture.policy") / "pack"
 CRD = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 @pytest.fixture(scope="module")
 def pack() -> PolicySet:
     return load_policies()
+
+
+def test_what_is_remembered_of_one_object_reaches_every_bound_of_repetition() -> None:
+    """A loop that is longer than the memory of it would never be one."""
+    text = (PACK / "churn-growth.yaml").read_text(encoding="utf-8")
+    template = next(iter(yaml.safe_load_all(text)))
+    declared = template["spec"]["parameters"]["openAPIV3Schema"]["properties"]
+    bounds = {name: declared[name]["default"] for name in ("maxDeleted", "maxPods", "maxEvicted")}
+    assert max(bounds.values()) < EVENTS
+    # A value that goes there and back is written twice for each time, the first one besides.
+    assert declared["maxFlips"]["default"] < EVENTS
 
 
 def messages(findings: Findings) -> list[str]:

@@ -24,10 +24,11 @@ HOUR_S = 3600
 
 TRACKS = 32_768
 """LIMIT: objects whose writes are remembered: nine writes of others each second for an hour; the
-busiest operators write some hundred objects over and over. At most 0.75 kB each, 25 MB."""
+busiest operators write some hundred objects over and over. At most 1.1 kB each, 37 MB."""
 
-EVENTS = 16
-"""LIMIT: writes remembered of one object: a loop shows after three, and after 16 is one."""
+EVENTS = 24
+"""LIMIT: writes remembered of one object: a loop shows after three, and of what is made to come and
+go after twenty (`maxPods` of churn-growth)."""
 
 TALLIES = 12_288
 """LIMIT: counters, one a maker, actor and type; 2.1 kB each where something was counted in every
