@@ -247,3 +247,25 @@ def test_budgets_run_in_the_time_of_the_log(pack: PolicySet) -> None:
     found = log.replayed(graph, pack).found
 
     assert found.refused == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({"propagationPolicy": "Orphan"}, 0),
+        ({"orphanDependents": True}, 0),
+        ({"orphanDependents": False}, 1),
+        ({"preconditions": {"uid": "another-life"}}, 1),
+        (None, 1),
+    ],
+)
+def test_dependents_stay_where_the_delete_said_so(
+    options: dict[str, Any] | None, refused: int, pack: PolicySet
+) -> None:
+    """In either of the two ways to say it; a precondition held, or there would be no event."""
+    log = Log("Request")
+    log.add("delete", "deployments", "web", group="apps", request=options)
+
+    found = log.replayed(graph_of(workload("web", replicas=3), service("web")), pack).found
+
+    assert found.refused == refused

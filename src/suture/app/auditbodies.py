@@ -15,10 +15,11 @@ from suture.app.watches import Watches
 from suture.app.whatif import kept
 from suture.model.graph import Graph
 from suture.model.kindnames import kind_of
-from suture.model.names import PODS, SECRETS, Gvk, Gvr, ObjectKey, Propagation, Resource
+from suture.model.names import PODS, SECRETS, Gvk, Gvr, ObjectKey, Resource
 from suture.model.objects import ClusterObject, NodeFacts, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.request import DeleteOptions
 from suture.model.selectors import Operator, Selector
+from suture.wire.admission import Options
 from suture.wire.audit import Write
 from suture.wire.kinds import SHAPES
 from suture.wire.patches import strategic
@@ -39,11 +40,6 @@ _any = msgspec.json.Decoder()
 class _Head(msgspec.Struct, rename="camel", gc=False):
     api_version: str = ""
     kind: str = ""
-
-
-class _Options(msgspec.Struct, rename="camel", gc=False):
-    propagation_policy: str | None = None
-    grace_period_seconds: int | None = None
 
 
 class _Size(msgspec.Struct, gc=False):
@@ -121,19 +117,17 @@ class Bodies:
 
     def options(self, write: Write) -> DeleteOptions:
         """Return what a delete said of its manner."""
-        found = _decoded(write.request, _Options)
-        if found is None or not found.propagation_policy:
+        found = _decoded(write.request, Options)
+        if found is None:
             return DeleteOptions()
-        try:
-            return DeleteOptions(Propagation(found.propagation_policy), found.grace_period_seconds)
-        except ValueError:
-            return DeleteOptions()
+        # WHY no preconditions: they held, or the delete would not have been.
+        return DeleteOptions(found.propagation(), found.grace_period_seconds)
 
     def keeps(self, write: Write) -> bool:
         """Whether a deleted pod stays for its grace; the kubelet's own delete ends it at once."""
         if write.key.resource != PODS:
             return False
-        found = _decoded(write.request, _Options)
+        found = _decoded(write.request, Options)
         forced = found is not None and found.grace_period_seconds == 0
         return not forced and not write.user.username.startswith("system:node:")
 

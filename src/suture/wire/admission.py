@@ -63,22 +63,26 @@ class _Preconditions(msgspec.Struct, rename="camel", gc=False):
     resource_version: str | None = None
 
 
-class _Options(msgspec.Struct, rename="camel", gc=False):
+class Options(msgspec.Struct, rename="camel", gc=False):
+    """The body of a delete, as anybody may send it. Source: meta/v1 DeleteOptions."""
+
     propagation_policy: str | None = None
     orphan_dependents: bool | None = None
     grace_period_seconds: int | None = None
     preconditions: _Preconditions | None = None
 
     def value(self) -> DeleteOptions:
+        """Return it as a value."""
         before = self.preconditions or _Preconditions()
         return DeleteOptions(
-            self._propagation(),
+            self.propagation(),
             self.grace_period_seconds,
             before.uid or "",
             before.resource_version or "",
         )
 
-    def _propagation(self) -> Propagation | None:
+    def propagation(self) -> Propagation | None:
+        """Return what becomes of dependents; None where it is not said in words that are known."""
         # SOURCE: meta/v1 DeleteOptions: only one of the two may be set; the older is still read.
         if self.orphan_dependents is not None:
             return Propagation.ORPHAN if self.orphan_dependents else Propagation.BACKGROUND
@@ -110,7 +114,7 @@ class _Review(msgspec.Struct, rename="camel", gc=False):
 
 
 class _Eviction(msgspec.Struct, rename="camel", gc=False):
-    delete_options: _Options | None = None
+    delete_options: Options | None = None
 
 
 class _ScaleSpec(msgspec.Struct, gc=False):
@@ -122,7 +126,7 @@ class _Scale(msgspec.Struct, gc=False):
 
 
 _review_decoder = msgspec.json.Decoder(_Review)
-_options_decoder = msgspec.json.Decoder(_Options)
+_options_decoder = msgspec.json.Decoder(Options)
 _eviction_decoder = msgspec.json.Decoder(_Eviction)
 _scale_decoder = msgspec.json.Decoder(_Scale)
 
