@@ -315,10 +315,7 @@ def _note(request: Request, actor: Actor, world: World, change: Change, now: Now
             person=actor.kind in HUMAN,
         )
     remember(request, change, world.view, now)
-    if request.operation is Operation.CREATE and not request.subresource and request.new:
-        world.history.note_created(
-            request.new.uid, actor.user.username, actor.operator, request.key, now
-        )
+    note_made(request, actor, world, now)
     if not change.removed:
         return
     view = world.view
@@ -326,6 +323,14 @@ def _note(request: Request, actor: Actor, world: World, change: Change, now: Now
         stand_ins = [view.uid(other) for other in replacements(view, row, change.removed)]
         world.history.note_renamed(actor.user.username, stand_ins, now)
     world.overlay.admit(intent_of(request), [view.uid(row) for row in change.removed], now)
+
+
+def note_made(request: Request, actor: Actor, world: World, now: Now) -> None:
+    """Remember who makes an object; also of what was not judged, and passed."""
+    if request.operation is Operation.CREATE and not request.subresource and request.new:
+        world.history.note_created(
+            request.new.uid, actor.user.username, actor.operator, request.key, now
+        )
 
 
 def _selector_known(request: Request, world: World, now: Now) -> bool:

@@ -158,6 +158,25 @@ async def test_a_defect_of_ours_is_doubt_and_an_alarm(pack: PolicySet) -> None:
     assert entry.reasons[0].code == "doubt_defect"
 
 
+@pytest.mark.parametrize("when_dead", [WhenDead.PASS, WhenDead.HOLD])
+async def test_what_passes_in_doubt_has_its_maker(pack: PolicySet, when_dead: WhenDead) -> None:
+    """A creation that came too late to be judged is the actor's all the same."""
+    desk = Desk(pack, shop(), profile=enforced(when_dead))
+
+    async def late() -> None:
+        raise TimeoutError
+
+    desk.model.breathe = late  # type: ignore[method-assign]
+    made = service("mine")
+    request = review(made, Operation.CREATE, new=made)
+
+    assert (await desk.ask(request, Lane.OTHER))["allowed"]
+    assert desk.doubts("doubt_deadline", Lane.OTHER) == 1
+    creation = desk.world.history.creation(made.uid)
+    assert creation is not None
+    assert creation.identity == OPERATOR
+
+
 async def test_a_dry_run_can_be_explained_and_leaves_no_trace(pack: PolicySet) -> None:
     """Answered like the real thing, kept in a small ring only, charged to nobody."""
     desk = Desk(pack, shop(), profile=enforced())

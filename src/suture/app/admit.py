@@ -23,7 +23,7 @@ from suture.app.signals import Signals
 from suture.errors import SutureError, UnavailableError
 from suture.impact.effects import Impact
 from suture.journal.entry import Entry, entry_of
-from suture.judge import Judgement, World, judge, note_refused
+from suture.judge import Judgement, World, judge, note_made, note_refused
 from suture.model.actor import Actor, IdentityKind, WhenDead
 from suture.model.attribution import Cause
 from suture.model.clock import Now
@@ -131,6 +131,9 @@ async def admit(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes:
             await _journaled(judgement, lane, decision, world=world, rim=rim, now=now)
     except Exception as error:  # noqa: BLE001 the one place where everything unforeseen is doubt
         verdict = in_doubt(error, request, actor, lane, rim)
+        # WHY: else it would be a stranger's, and its maker refused when it takes it away again.
+        if not (verdict.denies or request.dry_run):
+            note_made(request, actor, world, now)
         case = Case(request, actor, impact)
         rim.journal.offer([entry_of(decision, case, verdict, now, lane=lane)])
     rim.signals.decided(lane, verdict, (rim.clock().mono_ns - now.mono_ns) / 1e9)
