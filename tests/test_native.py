@@ -46,6 +46,10 @@ def test_machine_code_of_other_sources_is_stale(
     source = tmp_path / "suture" / "impact" / "one.py"
     source.parent.mkdir(parents=True)
     source.write_text("def one() -> int:\n    return 1\n")
+    plain = tmp_path / "suture" / "model" / "pair.py"
+    plain.parent.mkdir()
+    plain.write_text("@dataclass\nclass Pair:\n    left: int\n")
+    (tmp_path / "suture" / "errors.py").touch()
     monkeypatch.setattr(native, "SRC", tmp_path)
     monkeypatch.setattr(native, "STAMP", tmp_path / "native.sha256")
     monkeypatch.setattr(native, "modules", lambda: [source])
@@ -56,6 +60,9 @@ def test_machine_code_of_other_sources_is_stale(
     assert not native.stale()
     source.write_text("def one() -> int:\n    return 2\n")
     assert native.stale()
+    native.STAMP.write_text(native.digest())
+    plain.write_text("@dataclass\nclass Pair:\n    left: str\n")
+    assert native.stale(), "compiled modules may read what a plain class holds"
     native.remove()
     assert not native.stale()
     assert native.built() == []

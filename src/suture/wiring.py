@@ -45,6 +45,7 @@ from suture.app.mirror import Mirror
 from suture.app.ports import Journal
 from suture.app.rules import Rules
 from suture.app.settle import Settler
+from suture.app.slices import Slices
 from suture.app.watches import Want, Watches
 from suture.errors import InputError
 from suture.journal.entry import decision_id
@@ -245,7 +246,14 @@ class Replica:
         )
         self._policies = ClusterPolicies(client, base, self._put)
         self._rim = Rim(
-            self._mirror, journal, self._metrics, clock, Ids(), trimmer, ClusterMarks(client)
+            self._mirror,
+            journal,
+            self._metrics,
+            clock,
+            Ids(),
+            trimmer,
+            Slices(clock),
+            ClusterMarks(client),
         )
         self._frozen = False
         self._state = None

@@ -166,7 +166,7 @@ async def test_what_passes_in_doubt_has_its_maker(pack: PolicySet, when_dead: Wh
     async def late() -> None:
         raise TimeoutError
 
-    desk.model.breathe = late  # type: ignore[method-assign]
+    desk.rim.turns.breathe = late  # type: ignore[method-assign]
     made = service("mine")
     request = review(made, Operation.CREATE, new=made)
 

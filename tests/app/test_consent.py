@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from support.desk import Desk
 from support.reviews import OPERATOR, access, review
 from suture.adapters.files import load_policies
 from suture.adapters.memory import MemoryJournal
-from suture.app.admit import Lane, Rim
+from suture.app.admit import Lane
 from suture.app.authorize import authorize
 from suture.app.grants import UsedUpError
 from suture.app.grantsmade import Terms, for_decision
@@ -203,10 +204,7 @@ async def test_a_use_that_cannot_be_marked_is_none(pack: PolicySet, error: Excep
     desk = desk_of(pack, shop())
     await spend(desk)
     desk.world.grants.replace([granting()])
-    rim = desk.rim
-    desk.rim = Rim(
-        rim.model, rim.journal, rim.signals, rim.clock, rim.decision_id, rim.trimmer, Broken(error)
-    )
+    desk.rim = replace(desk.rim, marks=Broken(error))
 
     assert not (await desk.ask(review(service("a5"))))["allowed"]
     assert len(desk.world.overlay.gone_uids) == 5

@@ -114,7 +114,6 @@ def test_it_survives_a_restart() -> None:
         writes.note(KEY, Deed(What.WROTE, "op", life), NOW.plus_s(at))
     writes.count("holder", NOW, 7)
     writes.note_closed("node-1", NOW)
-    writes.note_wish("uid", 3, 5, NOW)
     writes.note_fewer("uid", "sets", 3)
 
     later = Now(5_000_000_000, NOW.utc_s + 120)
@@ -125,10 +124,6 @@ def test_it_survives_a_restart() -> None:
     assert read.counted("holder", later, 60) == 0
     assert read.counted("holder", later, TEN_MINUTES_S) == 7
     assert read.closed(later) == {"node-1": 120}
-    wish = read.wish("uid")
-    assert wish is not None
-    assert (wish.before, wish.after, later.mono_ns - wish.at_ns) == (3, 5, 120_000_000_000)
-    assert read.wish("nobody") is None
     assert (read.fewer("uid", "sets"), read.fewer("uid", "others")) == (3, None)
     read.note_raised("uid", 3)
     assert (read.fewer("uid", "sets"), read.lowered) == (None, False)

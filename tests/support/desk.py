@@ -10,6 +10,7 @@ from support.cluster import START, graph_of
 from suture.adapters.memory import MemoryJournal
 from suture.adapters.metrics import Metrics
 from suture.app.admit import Lane, Rim, admit
+from suture.app.slices import Slices
 from suture.errors import UnavailableError
 from suture.journal.entry import Entry, decision_id
 from suture.judge import World
@@ -36,9 +37,6 @@ class Watched:
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
         return tuple(one for one in resources if one in self.stale_types)
 
-    async def breathe(self) -> None:
-        """Alone in the world."""
-
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         self.read.extend(keys)
         if self.away:
@@ -61,7 +59,15 @@ class Desk:
         self.journal = MemoryJournal()
         self.metrics = Metrics()
         self.now = START
-        self.rim = Rim(self.model, self.journal, self.metrics, self._clock, self._id, Trimmer())
+        self.rim = Rim(
+            self.model,
+            self.journal,
+            self.metrics,
+            self._clock,
+            self._id,
+            Trimmer(),
+            Slices(self._clock),
+        )
         self._count = 0
 
     def _clock(self) -> Now:

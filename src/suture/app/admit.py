@@ -20,6 +20,7 @@ from suture.app.dryrun import with_impact
 from suture.app.grants import Marks, MemoryMarks, UsedUpError
 from suture.app.ports import Journal
 from suture.app.signals import Signals
+from suture.app.slices import Slices
 from suture.errors import SutureError, UnavailableError
 from suture.impact.effects import Impact
 from suture.journal.entry import Entry, entry_of
@@ -81,9 +82,6 @@ class Model(Protocol):
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
         """Return those of `resources` whose state is older than the bound, or was never known."""
 
-    async def breathe(self) -> None:
-        """Wait for time in a turn of the event loop: reviews that come at once share turns."""
-
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read objects live into the graph. Errors: UnavailableError."""
 
@@ -93,7 +91,11 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Rim:
-    """What stands around the decision: the model's freshness, the journal, time and chance."""
+    """What stands around the decision: the model's freshness, the journal, time and chance.
+
+    `turns` is the reviews' own share of the event loop: those that come at once wait for each
+    other, and never for the model, which may have thousands of changes to take in.
+    """
 
     model: Model
     journal: Journal
@@ -101,6 +103,7 @@ class Rim:
     clock: Callable[[], Now]
     decision_id: Callable[[Now], str]
     trimmer: Trimmer
+    turns: Slices
     marks: Marks = field(default_factory=MemoryMarks)
 
 
@@ -166,7 +169,7 @@ def _alarm(request: Request, decision: str, rim: Rim) -> None:
 async def _judged(
     request: Request, actor: Actor, lane: Lane, decision: str, *, world: World, rim: Rim
 ) -> Judgement:
-    await rim.model.breathe()
+    await rim.turns.breathe()
     rim.model.saw(request)
     if lane.destructive:
         await _fresh_enough(request, rim)

@@ -373,7 +373,7 @@ class Mirror:
             self._intake.saw(request.old)
 
     async def breathe(self) -> None:
-        """Wait for time in a turn of the event loop, in line with the model's own work."""
+        """Wait for time in a turn of the event loop, in line with what the model takes in."""
         await self._intake.slices.breathe()
 
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:

@@ -25,6 +25,7 @@ from suture.app.mirror import Mirror
 from suture.app.ports import Cluster
 from suture.app.rules import Rules
 from suture.app.settle import Settler
+from suture.app.slices import Slices
 from suture.app.watches import Watches
 from suture.bench.scene import clock
 from suture.errors import UnavailableError
@@ -165,6 +166,7 @@ class Replica:
             clock=clock,
             decision_id=lambda now: decision_id(now, next(ids)),
             trimmer=trimmer,
+            turns=Slices(clock),
         )
         self.pauses_s: list[float] = []
         self.collector = Collector(self.pauses_s.append)

@@ -15,6 +15,7 @@ from suture.adapters.files import load_policies
 from suture.adapters.memory import MemoryJournal, NoSignals
 from suture.app.admit import Rim
 from suture.app.intake import Intake
+from suture.app.slices import Slices
 from suture.bench.measure import Setting
 from suture.budget.ledger import Ledger
 from suture.journal.entry import decision_id
@@ -43,10 +44,6 @@ class AlwaysFresh:
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:  # noqa: ARG002 none is
         """Return nothing: what was loaded is all there is."""
         return ()
-
-    async def breathe(self) -> None:
-        """Wait for time in a turn, as with the mirror."""
-        await self._intake.slices.breathe()
 
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read nothing: the model is what a live read would find."""
@@ -78,6 +75,7 @@ class Scene:
             clock=clock,
             decision_id=lambda now: decision_id(now, next(ids)),
             trimmer=Trimmer(),
+            turns=Slices(clock),
         )
         freeze()
 

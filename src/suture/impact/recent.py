@@ -175,7 +175,6 @@ def _remember_size(request: Request, change: Change, view: GraphView, now: Now) 
     writes, identity, key = view.history.writes, request.user.username, view.key(resized.row)
     for size in (resized.before, resized.after):
         writes.note(key, Deed(What.SCALED, identity, size), now)
-    writes.note_wish(view.uid(resized.row), resized.before, resized.after, now)
 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:

@@ -40,9 +40,6 @@ BUCKET_S = 30
 CLOSED = 32_768
 """LIMIT: nodes remembered that were closed or taken away: twice the largest cluster known."""
 
-WISHES = 32_768
-"""LIMIT: parents of which the last change of size is remembered; 0.3 kB each, 10 MB."""
-
 FEWER = 8_192
 """LIMIT: parents of which it is remembered that a number of their children was lowered; 0.4 kB
 each, 3 MB."""
@@ -70,14 +67,6 @@ class Deed(msgspec.Struct, frozen=True, gc=False):
     value: int
 
 
-class Wish(msgspec.Struct, frozen=True, gc=False):
-    """How many children a parent wanted before its last change of that, and wants since."""
-
-    before: int
-    after: int
-    at_ns: int
-
-
 class WritesError(InputError):
     """The bytes are no memory of writes, or one of a later version."""
 
@@ -97,13 +86,12 @@ def place_of(key: ObjectKey) -> int:
 class Writes:
     """Recent writes by object, counts by maker and actor, nodes closed, sizes that changed."""
 
-    __slots__ = ("_closed", "_fewer", "_tallies", "_tracks", "_wishes")
+    __slots__ = ("_closed", "_fewer", "_tallies", "_tracks")
 
     def __init__(self) -> None:
         self._tracks: dict[int, array[int]] = {}
         self._tallies: dict[int, array[int]] = {}
         self._closed: dict[str, int] = {}
-        self._wishes: dict[str, Wish] = {}
         self._fewer: dict[str, dict[str, int]] = {}
 
     # -- one object
@@ -224,16 +212,6 @@ class Writes:
 
     # -- sizes
 
-    def note_wish(self, uid: str, before: int, after: int, now: Now) -> None:
-        """Remember that a parent wants another number of children since now."""
-        self._wishes.pop(uid, None)
-        self._wishes[uid] = Wish(before, after, now.mono_ns)
-        _bound(self._wishes, WISHES)
-
-    def wish(self, uid: str) -> Wish | None:
-        """Return the last change of how many children a parent wants; None: none was seen."""
-        return self._wishes.get(uid)
-
     def note_fewer(self, uid: str, resource: str, wanted: int) -> None:
         """Remember that a parent's number of children of a type was lowered to `wanted`."""
         fewer = self._fewer.pop(uid, {})
@@ -267,7 +245,6 @@ class Writes:
             tracks={at: track.tobytes() for at, track in self._tracks.items()},
             tallies={at: tally.tobytes() for at, tally in self._tallies.items()},
             closed=self._closed,
-            wishes=self._wishes,
             fewer=self._fewer,
         )
         return msgspec.msgpack.encode(saved)
@@ -294,10 +271,6 @@ class Writes:
         buckets = shift // (BUCKET_S * _NS)
         writes._tallies = {at: _shifted(raw, 2, buckets) for at, raw in saved.tallies.items()}
         writes._closed = {node: at + shift for node, at in saved.closed.items()}
-        writes._wishes = {
-            uid: Wish(wish.before, wish.after, wish.at_ns + shift)
-            for uid, wish in saved.wishes.items()
-        }
         writes._fewer = saved.fewer
         return writes
 
@@ -311,7 +284,6 @@ class _Saved(msgspec.Struct):
     tracks: dict[int, bytes]
     tallies: dict[int, bytes]
     closed: dict[str, int]
-    wishes: dict[str, Wish]
     fewer: dict[str, dict[str, int]] = {}
 
 

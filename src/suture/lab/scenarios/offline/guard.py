@@ -20,6 +20,7 @@ from suture.adapters.memory import MemoryJournal, NoSignals
 from suture.app.admit import Lane, Rim, admit
 from suture.app.authorize import authorize
 from suture.app.settle import Settler
+from suture.app.slices import Slices
 from suture.errors import ForbiddenError
 from suture.install.guards import guards
 from suture.install.lanes import LaneRule, lanes
@@ -105,7 +106,15 @@ class SutureOffline:
             cluster=ClusterFacts("offline", authorizer=authorizer),
         )
         self._settler = Settler(self._world, NoSignals(), store.now)
-        self._rim = Rim(_Fresh(), self._journal, NoSignals(), store.now, self._id, store.trimmer)
+        self._rim = Rim(
+            _Fresh(),
+            self._journal,
+            NoSignals(),
+            store.now,
+            self._id,
+            store.trimmer,
+            Slices(store.now),
+        )
 
     def _id(self, now: Now) -> str:
         self._decisions += 1
@@ -251,9 +260,6 @@ class _Fresh:
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:  # noqa: ARG002 - none is
         """Return none."""
         return ()
-
-    async def breathe(self) -> None:
-        """Wait for nobody."""
 
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read nothing."""
