@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.cluster import BALANCERS, graph_of, owner, thing
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
-from suture.model.names import CONFIG_MAPS, PODS, SERVICES
+from suture.model.names import CONFIG_MAPS, PODS, SERVICES, ObjectKey
 from suture.model.objects import ClusterObject, PodFacts
 
 STATES = ("ready", "waiting", "finished", "terminating", "leaving")
@@ -100,6 +100,32 @@ def test_rows_by_type_keep_their_order(drawn: list[object]) -> None:
         for resource in dict.fromkeys(map(view.resource, rows))
         if (found := [row for row in rows if view.resource(row) == resource])
     }
+
+
+NAMES = st.sampled_from(["web", "db", "with.dots", "é", "x" * 300])
+
+
+@given(
+    st.lists(st.tuples(NAMES, st.sampled_from("abc")), unique=True, max_size=9),
+    st.dictionaries(st.tuples(NAMES, st.sampled_from("abc")), st.booleans(), max_size=9),
+)
+def test_namesakes_are_found_by_name(
+    drawn: list[tuple[str, str]], others: dict[tuple[str, str], bool]
+) -> None:
+    """Of the other type, in the same namespace, and none that is gone."""
+    services = [thing(SERVICES, *one) for one in drawn]
+    maps = [thing(CONFIG_MAPS, *one) for one in others]
+    graph = graph_of(services, maps)
+    for one, leaves in zip(maps, others.values(), strict=True):
+        if leaves:
+            graph.leave(one.uid)
+    view = GraphView(graph)
+    keys = (ObjectKey(CONFIG_MAPS, namespace, name) for name, namespace in drawn)
+    rows = [row for one in services if (row := graph.row(one.key)) is not None]
+    alike = [row for key in keys if (row := view.find(key)) is not None]
+
+    assert view.namesakes(rows, CONFIG_MAPS) == alike
+    assert view.namesakes(rows, PODS) == []
 
 
 def test_uses_are_the_needs_seen_from_the_other_end() -> None:

@@ -66,13 +66,13 @@ def _endpoints(view: GraphView, roots: list[int], found: list[int]) -> list[int]
 
     Source: the endpoints controller takes them by name; no reference ties them to their Service.
     """
+    if not view.count(ENDPOINTS):
+        return []
     rows = roots + found
     services = view.among(rows, SERVICES)
     if not services or view.among(roots, NAMESPACES):
         return []
-    keys = (view.key(row) for row in services)
-    named = {view.find(ObjectKey(ENDPOINTS, key.namespace, key.name)) for key in keys}
-    return sorted(row for row in named.difference(rows) if row is not None)
+    return sorted(set(view.namesakes(services, ENDPOINTS)).difference(rows))
 
 
 def _collected(

@@ -134,12 +134,12 @@ class Causes:
             return []
         if len(rows) <= FEW:
             return [row for row in rows if not self.explains(row)]
-        known = self._known
-        all_fresh = known.keys().isdisjoint(rows)
+        known, judged = self._known, frozenset(rows)
+        all_fresh = judged.isdisjoint(known)
         fresh = rows if all_fresh else [row for row in rows if row not in known]
         explained = self._explained(resource, fresh)
         known.update(dict.fromkeys(explained, True))
-        self._judged[resource] = frozenset(rows)
+        self._judged[resource] = judged
         # WHY the list itself: what is asked of it next was looked up for it already.
         if all_fresh and not explained:
             return rows

@@ -8,13 +8,15 @@ all that is in it: those are walked.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from itertools import chain, compress
 from operator import itemgetter
+from typing import TypeVar
 
 from suture.model.graph.reading import Readable
 from suture.model.graph.rows import POD_CLASS
+
+T = TypeVar("T")
 
 FEW = 64
 """LIMIT: owners walked one by one, about where a level at a time begins to cost less."""
@@ -59,10 +61,10 @@ def owned_alone(
     return found
 
 
-def gathered(column: array[int], rows: Sequence[int]) -> tuple[int, ...]:
+def gathered(column: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
     """Return what a column holds at each of some rows."""
     if len(rows) > 1:
-        found: tuple[int, ...] = itemgetter(*rows)(column)
+        found: tuple[T, ...] = itemgetter(*rows)(column)
         return found
     return (column[rows[0]],) if rows else ()
 

@@ -28,6 +28,7 @@ class Naming:
     _flags: array[int]
     _place: array[int]
     _kind: list[Kind]
+    _spaces: list[str]
     _leaving: int
 
     def marked(self, rows: Sequence[int]) -> dict[int, int]:
@@ -89,10 +90,12 @@ class Naming:
         asked = {*numbers, self._graph.details.shared}
         places: Sequence[int] = range(len(rows))
         level: Sequence[int] = gathered(links.out_head, rows)
-        while level and max(level) >= 0:
-            if min(level) < 0:
-                places = [place for place, link in zip(places, level, strict=True) if link >= 0]
-                level = [link for link in level if link >= 0]
+        while True:
+            there = [link >= 0 for link in level]
+            if False in there:
+                places, level = list(compress(places, there)), list(compress(level, there))
+            if not level:
+                return
             details = gathered(links.detail, level)
             if not asked.isdisjoint(details):
                 yield places, details, gathered(links.target, level)

@@ -147,6 +147,12 @@ class Rows:
         hasher.update(name)
         return (int.from_bytes(hasher.digest(), "little") ^ place * _SPREAD) & HASH
 
+    def namesake(self, row: int, place: int) -> int:
+        """Return the row that has a row's name in another place; NONE where nobody knows it."""
+        # The name's own hash is in the row's, so that it need not be made again.
+        hashed = self.hashes[row] ^ ((self.place[row] * _SPREAD ^ place * _SPREAD) & HASH)
+        return self.find_hashed(place, self.names.get(row), hashed)
+
     def find(self, place: int, name: bytes) -> int:
         """Return the row of a name, whatever is there; NONE where nobody knows the name."""
         return self.find_hashed(place, name, self.hash_name(place, name))

@@ -7,6 +7,7 @@ hundred different facts between them, and 84,000 pods of one Job are one class.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import compress
 
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
@@ -99,11 +100,13 @@ class Standing(Bulk):
         kinds, extra = self._kind, self._graph.rows_of.extra
         places = gathered(self._place, rows)
         of_pods = {place for place in set(places) if kinds[place].of_pods}
-        holders = {
-            extra[row] if place in of_pods else row for row, place in zip(rows, places, strict=True)
-        }
+        holders: Sequence[int] = rows
+        if of_pods:
+            pods = [place in of_pods for place in places]
+            classes = set(gathered(extra, list(compress(rows, pods))))
+            holders = [*compress(rows, [not one for one in pods]), *classes]
         owners, known = self._graph.owners, frozenset(inside)
-        links = [link for link in gathered(owners.out_head, list(holders)) if link >= 0]
+        links = [link for link in gathered(owners.out_head, holders) if link >= 0]
         while links:
             if not known.issuperset(gathered(owners.target, links)):
                 return False

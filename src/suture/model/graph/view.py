@@ -157,8 +157,11 @@ class GraphView(Standing):
 
     def among(self, rows: Sequence[int], resource: Resource) -> list[int]:
         """Return which of some rows are of a type."""
+        kind = self._graph.places.kinds.get(resource)
+        if kind is None:
+            return []
         places, kinds = gathered(self._place, rows), self._kind
-        wanted = {place for place in set(places) if kinds[place].resource == resource}
+        wanted = {place for place in set(places) if kinds[place] is kind}
         if not wanted:
             return []
         return [row for row, place in zip(rows, places, strict=True) if place in wanted]
