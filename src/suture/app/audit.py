@@ -116,7 +116,7 @@ class Auditor:
     async def audit(self, resource: Resource) -> int:
         """Compare one kind with the cluster, and mend it; return how many names were read."""
         follower = self._followers.get(resource)
-        if follower is None or not (follower.reflector.listed and follower.reflector.ordered):
+        if follower is None or not follower.reflector.sound:
             return 0
         self._auditing, self._ended = resource, set()
         lists = follower.reflector.counts["relists"]

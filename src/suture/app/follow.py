@@ -126,6 +126,7 @@ class Follower:
         self._failures = 0
         self._disorders = 0
         self._waiting: asyncio.Timeout | None = None
+        self._leaves = False
         self.resuming = bool(resume_at)
         """Whether the model has the kind from a file, and no watch has told yet what came since."""
         if resume_at:
@@ -144,6 +145,8 @@ class Follower:
     def relist(self) -> None:
         """List the kind anew: too much of what is known of it was found wrong."""
         self.reflector.distrust()
+        # WHY both: a block that is being taken is taken to its end first.
+        self._leaves = True
         self.cut()
 
     async def run(self) -> None:
@@ -252,6 +255,7 @@ class Follower:
         """
         initial = self.reflector.phase is Phase.STREAMING
         begun, self._begun = self._begun, None
+        self._leaves = False
         blocks = (
             begun.blocks()
             if begun is not None
@@ -278,6 +282,8 @@ class Follower:
                 await self._take(deltas)
                 if deltas and isinstance(deltas[-1], Lost):
                     raise _refusal(deltas[-1])
+                if self._leaves:
+                    raise TimeoutError
                 if initial and self.reflector.listed:
                     return
 

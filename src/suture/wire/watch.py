@@ -158,18 +158,23 @@ class Reflector:
         """Whether a list was completed and what came since can be built on it."""
         return self.phase is Phase.WATCHING
 
+    @property
+    def sound(self) -> bool:
+        """Whether what was listed is in order, and no list is due in its place."""
+        return self.listed and self.ordered and not self._disordered
+
     def resume(self, version: str) -> None:
         """Begin with a watch from `version`: up to there the model has all, as a file says."""
         self.phase = Phase.WATCHING
         self._advance(version)
 
     def distrust(self) -> None:
-        """Have the type listed anew once the stream that is open has ended."""
+        """Have the type listed anew, once the stream that is open, if any, has ended."""
         self._disordered = True
 
     def ask(self) -> Ask:
         """Say what to ask the server for now, and be ready for the answer."""
-        if self.phase is Phase.WATCHING:
+        if self.phase is Phase.WATCHING and not self._disordered:
             return AskWatch(self.resource_version)
         self.phase = Phase.UNLISTED
         self.counts["relists"] += 1
