@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from suture.app.intake import Intake
 from suture.model import names
 from suture.model.clock import Now
 from suture.model.graph import Graph
-from suture.model.names import Gvk, ObjectKey
+from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.objects import ClusterObject
 from suture.wire.trim import Trimmer
 from suture.wire.watch import AskPages, AskStream, AskWatch, Delta, Lost, Reflector, Signal
@@ -23,6 +24,8 @@ GVK = Gvk("", "v1", "ConfigMap")
 
 class Mourner:
     """An observer that holds what it is told against what it was told before."""
+
+    heeds: AbstractSet[Resource] | None = None
 
     def __init__(self) -> None:
         self.alive: dict[str, str] = {}

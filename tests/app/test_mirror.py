@@ -330,11 +330,13 @@ async def test_an_observer_that_fails_stops_nobody() -> None:
         def began(self, thing: ClusterObject) -> None:
             raise RuntimeError(thing.key.name)
 
-    world.mirror._intake.observers.insert(0, Failing())
+    told = Told()
+    world.mirror._intake.join(Failing())
+    world.mirror._intake.join(told)
     async with world.running():
         world.cluster.write(names.PODS, "new", "shop", **pod())
         await until(lambda: not world.behind())
-        assert world.told.names("began")[-1] == "new"
+        assert world.told.names("began")[-1] == told.names("began")[-1] == "new"
 
 
 class TestLiveReads:

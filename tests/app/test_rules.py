@@ -236,7 +236,7 @@ async def test_the_model_reads_custom_resources_by_their_rules() -> None:
     trimmer = world.mirror._trimmer
     assert isinstance(trimmer, Trimmer)
     rules = Rules(trimmer, world.mirror.watches, world.graph)
-    world.mirror._intake.observers.append(rules)
+    world.mirror._intake.join(rules)
     cluster = world.cluster
     own = api(REFERENCE_RULES, "ReferenceRule", namespaced=False, version="v1alpha1")
     cluster.apis |= {one.path(): one for one in (API, own)}

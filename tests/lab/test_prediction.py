@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -50,6 +51,8 @@ NOISE = {
 
 class World:
     """A live model of the lab, and the cluster behind it."""
+
+    heeds: AbstractSet[Resource] | None = None
 
     def __init__(self, client: KubeClient) -> None:
         self.client = client

@@ -168,7 +168,7 @@ async def test_rules_come_into_force_as_they_are_written(plane: Plane) -> None:
     async with following(plane) as followed:
         client = followed.client
         rules = Rules(followed.trimmer, followed.mirror.watches, followed.graph)
-        followed.mirror._intake.observers.append(rules)
+        followed.mirror._intake.join(rules)
         rules.load(followed.graph)
         await prepared(client)
         await client.create(CRDS, DEFINITION)

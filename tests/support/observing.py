@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
+from suture.model.names import Resource
 from suture.model.objects import ClusterObject
 
 
 class Told:
     """What was told, in order: `began`, `changed`, `terminates` or `ended`, and of what."""
+
+    heeds: AbstractSet[Resource] | None = None
 
     def __init__(self) -> None:
         self.all: list[tuple[str, ClusterObject]] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 
 import structlog
@@ -60,6 +61,9 @@ RELISTED = "relisted"
 
 class Auditor:
     """Goes round the kinds for ever. Also an observer: what went while a list was read is known."""
+
+    heeds: AbstractSet[Resource] | None = frozenset()
+    """Only what ended."""
 
     def __init__(
         self,

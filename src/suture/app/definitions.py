@@ -7,6 +7,7 @@ served, long before the cluster is asked again which kinds there are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 
 from suture.model.graph import Graph
 from suture.model.names import API_SERVICES, CRDS, Resource
@@ -23,6 +24,8 @@ class Definitions:
     `defined` is told what an established definition serves, and the versions it may be asked at;
     `withdrawn` what is served no more; `unclear` that only the cluster itself can tell.
     """
+
+    heeds: AbstractSet[Resource] | None = frozenset({CRDS, API_SERVICES})
 
     def __init__(
         self,

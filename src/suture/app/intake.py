@@ -66,11 +66,18 @@ class Intake:
     ) -> None:
         self.graph = graph
         self.slices = Slices(clock)
-        self.observers = list(observers)
+        self._observers = list(observers)
+        self._heeding: dict[Resource, list[Observer]] = {}
+        """Who is told of a type's objects as they come and change, as far as it was asked for."""
         self._clock = clock
         self._ahead: dict[ObjectKey, _Ahead] = {}
         self._sweeps: dict[Resource, Sweep] = {}
         self._anew: set[Resource] = set()
+
+    def join(self, observer: Observer) -> None:
+        """Tell one more, after all others."""
+        self._observers.append(observer)
+        self._heeding.clear()
 
     # ---- from lists and watches
 
@@ -156,10 +163,10 @@ class Intake:
         row = graph.row_put
         if done is None:
             return row
-        for observer in self.observers:
+        if done.ended is not None:
+            self._tell_ended(done.ended)
+        for observer in self._heeding_of(thing.key.resource):
             try:
-                if done.ended is not None:
-                    observer.ended(done.ended)
                 if done.life is Life.SAME:
                     observer.changed(thing, terminates=done.terminates)
                 else:
@@ -168,12 +175,22 @@ class Intake:
                 log.exception("observer failed", thing=thing)
         return row
 
+    def _heeding_of(self, resource: Resource) -> list[Observer]:
+        found = self._heeding.get(resource)
+        if found is None:
+            found = self._heeding[resource] = [
+                one for one in self._observers if one.heeds is None or resource in one.heeds
+            ]
+        return found
+
     def remove(self, key: ObjectKey, uid: str) -> None:
         """Take out one life of an object, and tell; nothing happens when it is not there."""
         ended = self.graph.remove(key, uid)
-        if ended is None:
-            return
-        for observer in self.observers:
+        if ended is not None:
+            self._tell_ended(ended)
+
+    def _tell_ended(self, ended: ClusterObject) -> None:
+        for observer in self._observers:
             try:
                 observer.ended(ended)
             except Exception:  # one observer's defect must not stop the model

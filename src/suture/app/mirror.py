@@ -101,7 +101,7 @@ class Mirror:
         self._auditor = Auditor(
             cluster, intake, self._followers, self._reads, clock=clock, pace=self._pace
         )
-        intake.observers.append(self._auditor)
+        intake.join(self._auditor)
         self._tasks: dict[Resource, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._lists = asyncio.Semaphore(LISTS)

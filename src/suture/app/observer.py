@@ -6,8 +6,10 @@ graph would cost more than most changes do.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
+from suture.model.names import Resource
 from suture.model.objects import ClusterObject
 
 
@@ -16,6 +18,14 @@ class Observer(Protocol):
 
     Of an object that was deleted and created anew unseen: `ended` of the one, `began` of the other.
     """
+
+    @property
+    def heeds(self) -> AbstractSet[Resource] | None:
+        """The types of which `began` and `changed` are told; None: of all. `ended` is of all.
+
+        WHY: a start tells of two million objects, and most who listen wait for a few of them.
+        """
+        ...
 
     def began(self, thing: ClusterObject) -> None:
         """Note that an object is newly there; it may be terminating already."""

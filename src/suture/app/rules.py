@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 import structlog
@@ -48,6 +49,8 @@ class Rules:
     Call `load` where a graph came from a file, and be an observer of it. What changes in one turn
     of the event loop is put in force once, in the next: a cluster brings a thousand definitions.
     """
+
+    heeds: AbstractSet[Resource] | None = frozenset({CRDS, REFERENCE_RULES, API_SERVICES})
 
     def __init__(
         self,

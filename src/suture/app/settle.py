@@ -7,16 +7,20 @@ reserved is settled here once the watch shows the effect, and refunded when it i
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
 from suture.app.signals import Signals
 from suture.impact.explained import ALWAYS_COUNTED
 from suture.judge import World
 from suture.model.clock import Now
+from suture.model.names import Resource
 from suture.model.objects import ClusterObject, WorkloadFacts
 
 
 class Settler:
     """An observer of the model: gone, going, resized, or newly there; told the time by wiring."""
+
+    heeds: AbstractSet[Resource] | None = None
 
     def __init__(self, world: World, signals: Signals, clock: Callable[[], Now]) -> None:
         self._world = world

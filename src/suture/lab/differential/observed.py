@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 import msgspec
@@ -126,6 +127,8 @@ class Unrest:
 
     `held` collects what is being deleted and waits for the run to let it go.
     """
+
+    heeds: AbstractSet[Resource] | None = None
 
     def __init__(self) -> None:
         self.at = time.monotonic()
