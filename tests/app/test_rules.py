@@ -261,6 +261,25 @@ async def test_the_model_reads_custom_resources_by_their_rules() -> None:
         await until(lambda: rules.waiting == ())
 
 
+async def test_a_start_lists_custom_resources_once() -> None:
+    """In the form that their schema asks for: half a million of them are not to be read twice."""
+    world = World()
+    trimmer = world.mirror._trimmer
+    assert isinstance(trimmer, Trimmer)
+    world.mirror._intake.join(Rules(trimmer, world.mirror.watches, world.graph))
+    cluster = world.cluster
+    cluster.apis[API.path()] = API
+    cluster.write(CRDS, "widgets.example.com", **widgets_definition())
+    cluster.write(WIDGETS, "w", "shop", spec={"secretName": "s", "size": 3})
+    async with world.running():
+        await until(lambda: world.mirror.ready()[0])
+    found = world.at(WIDGETS, "w", "shop")
+    assert found is not None
+    assert found.facts == CustomFacts(wanted=3)
+    lists = [asked for asked in cluster.asked if asked[0] != "watch" and asked[1] == API.path()]
+    assert lists == [("stream", API.path(), False)]
+
+
 # ---------------------------------------------------------------- of files, and of one listing
 
 

@@ -281,7 +281,9 @@ class Mirror:
     def _defined(self, api: ApiResource, versions: tuple[str, ...]) -> None:
         """Follow what a definition serves, as soon as it does."""
         want = self.watches.want(api)
-        if want is None:
+        # WHY not while definitions are listed for the first time: what all of them serve is
+        # followed next, by the rules that are in their schemas; now it would be listed twice.
+        if want is None or self._discovery is None:
             return
         follower = self._followers.get(api.resource)
         if follower is None:
