@@ -72,6 +72,27 @@ def test_a_relist_heals_whatever_was_lost(types: Types, data: st.DataObject) -> 
     agree(fresh, truth)
 
 
+def test_a_list_that_has_everything_leaves_nothing_to_look_at() -> None:
+    """As many seen as there are is all of them, unless one that was seen has ended since."""
+    graph = Graph()
+    ours = [thing(CONFIG_MAPS, f"c{number}", "n") for number in range(3)]
+    for whole in (True, False):
+        sweep = graph.sweep(CONFIG_MAPS)
+        for one in ours:
+            graph.put(one)
+            sweep.see_row(graph.row_put)
+            sweep.see_row(graph.row_put)
+        if whole:
+            assert list(sweep.parts()) == []
+        else:
+            graph.remove(ours[0].key)
+            graph.put(thing(SERVICES, "s", "n"))
+            late = thing(CONFIG_MAPS, "late", "n")
+            graph.put(late)
+            assert graph.count(CONFIG_MAPS) == len(ours)
+            assert list(sweep.rest()) == [(late.key, late.uid)]
+
+
 @settings(max_examples=scaled(40), deadline=None)
 @given(types=SOME_TYPES, data=st.data())
 def test_a_sweep_yields_what_no_list_has(types: Types, data: st.DataObject) -> None:

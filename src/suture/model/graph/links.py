@@ -60,9 +60,8 @@ class Links:
 
     def add_all(self, source: int, wanted: list[tuple[int, int]]) -> None:
         """Link a row to targets, each with a detail; they are read in this order."""
-        add = self.add
         for target, detail in reversed(wanted):
-            add(source, target, detail)
+            self.add(source, target, detail)
 
     def _more(self) -> None:
         """Make room for more links, all free."""

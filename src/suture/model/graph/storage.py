@@ -46,6 +46,8 @@ class Storage:
         self.trait_sets = Interned(secret)
         self.details = Details()
         self.selecting = Selecting()
+        self.ended = 0
+        """How many objects have ended so far: a row that was theirs may be another's since."""
         self.twins: dict[bytes, list[int]] = {}
         """Rows of objects whose uid another one has too, which is the one that the uid finds."""
         self._nodes: dict[str, int] = {}
@@ -223,8 +225,8 @@ class Storage:
         return derived_needs(thing)
 
     def _targets(self, needs: Iterable[Need]) -> list[tuple[int, int]]:
-        of_need, row_of = self.details.of_need, self.target_row
-        return [(row_of(need.target), of_need(need)) for need in needs]
+        of_need = self.details.of_need
+        return [(self.target_row(need.target), of_need(need)) for need in needs]
 
     def _need_set(self, namespace: str, needs: Needs) -> int:
         """Return the row of needs that several objects share, new where they are the first.

@@ -201,6 +201,7 @@ class Writable(Readable):
         place = rows.place[row]
         kind = self.places.kind[place]
         kind.count -= 1
+        self.ended += 1
         if kind.of_pods:
             self._leave_class(row, rows.extra[row], flags)
         else:
