@@ -173,7 +173,13 @@ def owners(draw: st.DrawFn, types: Types) -> OwnerReference:
 
 
 class WrittenNeeds(Needs):
-    """Needs as bytes, as the reader of pods gives them."""
+    """Needs as bytes, as the reader of pods gives them; all but the first are an object's own."""
+
+    def apart(self) -> tuple[Needs, tuple[Need, ...]]:
+        first, *own = self.read() or (None,)
+        if first is None:
+            return self, ()
+        return WrittenNeeds(msgspec.json.encode((first,))), tuple(own)
 
     def read(self) -> tuple[Need, ...]:
         return msgspec.json.decode(self.raw, type=tuple[Need, ...])

@@ -233,6 +233,65 @@ def test_siblings_share_their_needs() -> None:
     assert b"kube-api-access" not in one.raw
 
 
+def test_pods_share_the_needs_of_their_template() -> None:
+    """What each pod gets for its token stands apart, and what a release makes of the workload."""
+    trimmer, pod = Trimmer(), sibling("web-a", "node-1", "4tjc8")
+    spec = {**pod["spec"], "volumes": pod["spec"]["volumes"][:1]}
+    del spec["nodeName"]
+    workload = {"metadata": meta("web", "shop"), "spec": {"template": {"spec": spec}}}
+    marks = {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "shop"}
+    managed = {**workload, "metadata": {**meta("web", "shop"), "annotations": marks}}
+    template = trimmed(trimmer, workload, names.REPLICA_SETS).needs
+    of_pod, of_workload = (
+        trimmed(trimmer, pod).needs, trimmed(trimmer, managed, names.DEPLOYMENTS).needs,
+    )  # fmt: skip
+    authority = ObjectKey(names.CONFIG_MAPS, "shop", "kube-root-ca.crt")
+    release = Need(Edge.MANAGED_BY, ObjectKey(Resource("helm.sh", "releases"), "shop", "r"))
+    assert template.apart() == (template, ())
+    for needs, own in (
+        (of_pod, Need(Edge.CONFIG_MAP, authority, "ca.crt")),
+        (of_workload, release),
+    ):
+        assert needs.apart() == (template, (own,))
+        assert needs.apart()[0].raw == template.raw
+        assert tuple(needs) == (*template, own)
+
+
+@given(spec=SPEC)
+def test_what_is_apart_is_all_there_is(spec: dict[str, Any]) -> None:
+    """In the same order, and each once: what is shared first, then what a pod is given."""
+    pod = {"metadata": meta("web-1", "shop"), "spec": spec}
+    release = Need(Edge.MANAGED_BY, ObjectKey(Resource("helm.sh", "releases"), "shop", "r"))
+    for needs in (trimmed(Trimmer(), pod).needs, trimmed(Trimmer(), pod).needs.also((release,))):
+        alike, own = needs.apart()
+        assert (*alike, *own) == tuple(needs)
+        assert alike.apart() == (alike, ())
+
+
+def test_the_pods_of_a_stateful_set_share_all_but_their_claims() -> None:
+    """Each has claims of its own, named after it."""
+    found = set()
+    for name in ("db-0", "db-1"):
+        pod = sibling(name, "n", "x")
+        claim = {"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}}
+        pod["spec"]["volumes"].append(claim)
+        alike, own = trimmed(Trimmer(), pod).needs.apart()
+        found.add(alike.raw)
+        assert [need.target.name for need in own] == ["kube-root-ca.crt", f"data-{name}"]
+    assert len(found) == 1
+
+
+def test_what_a_pod_also_names_by_itself_is_named_once() -> None:
+    """A pod that reads the authority's certificate beside its token's volume."""
+    pod = sibling("web-a", "node-1", "4tjc8")
+    pod["spec"]["volumes"].append(
+        {"name": "ca", "configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt"}]}}
+    )
+    needs = trimmed(Trimmer(), pod).needs
+    assert needs.apart() == (needs, ())
+    assert len(needs) == len(set(needs)) == len(trimmed(Trimmer(), sibling("b", "n", "x")).needs)
+
+
 def test_remembered_needs_are_bounded() -> None:
     """A cluster of pods that are all different does not make the reader grow."""
     trimmer = Trimmer(interned=10)

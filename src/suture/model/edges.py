@@ -147,6 +147,14 @@ class Needs(Sequence[Need]):
     def read(self) -> tuple[Need, ...]:
         """Return the needs: how they are read is the reader's business."""
 
+    def apart(self) -> tuple[Needs, tuple[Need, ...]]:
+        """Return those that others may have too, as bytes, and those that are the object's own.
+
+        Each is in one of both. WHY: what a Deployment, its ReplicaSets and their pods name alike is
+        kept once, though a release manages the one and each of the others gets a token.
+        """
+        return self, ()
+
     def __len__(self) -> int:
         return len(self.read())
 

@@ -147,6 +147,13 @@ class _Projection(msgspec.Struct, omit_defaults=True, gc=False):
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(_Projection)
+_more_decoder = msgspec.json.Decoder(tuple[Need, ...])
+
+_GIVEN = (b'"projected":', b'"persistentVolumeClaim":')
+"""The fields by which volumes are told that a pod may be given."""
+
+_MORE = b',"more":'
+"""What begins the last part of the bytes; in no text of theirs, where a quote would be escaped."""
 
 
 class PodNeeds(Needs):
@@ -193,23 +200,35 @@ class PodNeeds(Needs):
 
     def also(self, more: tuple[Need, ...]) -> PodNeeds:
         """Return these needs with others that the spec does not tell of; still unread."""
-        return PodNeeds(b'%b,"more":%b}' % (self.raw[:-1], _encoder.encode(more)))
+        return PodNeeds(b"%b%b%b}" % (self.raw[:-1], _MORE, _encoder.encode(more)))
+
+    def apart(self) -> tuple[PodNeeds, tuple[Need, ...]]:
+        """Return what the template says, which its pods share, and what each of them is given.
+
+        Nothing is given that the template may name as well: both are read in one go then.
+        """
+        head, found, more = self.raw.rpartition(_MORE)
+        own = _more_decoder.decode(more[:-1]) if found else ()
+        alike = PodNeeds(head + b"}") if found else self
+        # WHY first: looking is quicker than reading.
+        if not any(field in alike.raw for field in _GIVEN):
+            return alike, own
+        projection, given = _decoder.decode(alike.raw), _Found()
+        volumes = projection.spec.volumes or ()
+        projection.spec.volumes = [one for one in volumes if not _is_given(one)] or None
+        for volume in volumes:
+            if _is_given(volume):
+                _read_volume(volume, projection.pod, given)
+        raw, needs = _encoder.encode(projection), given.needs(projection.namespace)
+        if any(_encoder.encode(need.target.name) in raw for need in needs):
+            return alike, own
+        return PodNeeds(raw), (*needs, *own)
 
     def read(self) -> tuple[Need, ...]:
         """Return the needs, each once; one that is needed here and optional there is needed."""
-        projection = _decoder.decode(self.raw)
-        namespace, found = projection.namespace, _Found()
+        projection, found = _decoder.decode(self.raw), _Found()
         _read(projection, found)
-        needs = [
-            Need(
-                kind.edge,
-                ObjectKey(kind.resource, namespace if kind.namespaced else "", name),
-                key,
-                optional,
-            )
-            for (kind, name, key), optional in found.items()
-        ]
-        return (*needs, *projection.more)
+        return (*found.needs(projection.namespace), *projection.more)
 
 
 class _Kind:
@@ -245,6 +264,18 @@ class _Found(dict[tuple[_Kind, str, str], bool]):
             at = kind, name, key
             self[at] = optional and self.get(at, True)
 
+    def needs(self, namespace: str) -> list[Need]:
+        """Return what was named, by somebody in a namespace."""
+        return [
+            Need(
+                kind.edge,
+                ObjectKey(kind.resource, namespace if kind.namespaced else "", name),
+                key,
+                optional,
+            )
+            for (kind, name, key), optional in self.items()
+        ]
+
     def entry(self, kind: _Kind, entry: _Entry) -> None:
         """Note an entry of a ConfigMap or Secret, or the whole of it."""
         self.add(kind, entry.name, entry.key, entry.optional is True)
@@ -257,6 +288,15 @@ class _Found(dict[tuple[_Kind, str, str], bool]):
             return
         for item in source.items:
             self.add(kind, name, item.key, optional)
+
+
+def _is_given(volume: _Volume) -> bool:
+    """Whether a volume is of the kinds that a pod is given beside what its template says.
+
+    SOURCE: the ServiceAccount admission plugin: the token's, projected, in each pod; and a claim
+    of its own for each pod of a StatefulSet. A template that has such itself shares the rest.
+    """
+    return volume.projected is not None or volume.persistent_volume_claim is not None
 
 
 def _read(projection: _Projection, found: _Found) -> None:
@@ -274,11 +314,17 @@ def _read(projection: _Projection, found: _Found) -> None:
         found.add(_DEVICE, claim.resource_claim_name or "")
     for made in projection.claims:
         found.add(_DEVICE, made)
-    for volume in spec.volumes or ():
-        _read_volume(volume, projection.pod, found)
+    volumes = spec.volumes or ()
+    for volume in volumes:
+        if not _is_given(volume):
+            _read_volume(volume, projection.pod, found)
     for containers in (spec.init_containers, spec.containers, spec.ephemeral_containers):
         for container in containers or ():
             _read_container(container, found)
+    # WHY last: in the order in which they are kept, what siblings share before all else.
+    for volume in volumes:
+        if _is_given(volume):
+            _read_volume(volume, projection.pod, found)
 
 
 def _read_volume(volume: _Volume, pod: str, found: _Found) -> None:

@@ -211,7 +211,11 @@ class Storage:
         if type(needs) is tuple:
             wanted = self._targets(needs)
         elif isinstance(needs, Needs) and needs.raw:
-            wanted = [(self._need_set(thing.key.namespace, needs), self.details.shared)]
+            alike, own = needs.apart()
+            wanted = [
+                (self._need_set(thing.key.namespace, alike), self.details.shared),
+                *self._targets(own),
+            ]
         else:
             wanted = self._targets(needs.read() if isinstance(needs, Needs) else needs)
         if type(thing.facts) in DERIVES:
