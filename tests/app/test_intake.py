@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+from msgspec.structs import replace as changed
+
 from support.observing import Told
 from suture.app.intake import Intake
 from suture.app.slices import SLICE_NS, Slices
 from suture.model.clock import Now
 from suture.model.graph import Graph
-from suture.model.names import CONFIG_MAPS, Gvk, ObjectKey
+from suture.model.names import CONFIG_MAPS, SECRETS, Gvk, ObjectKey
 from suture.model.objects import ClusterObject
 from suture.wire.watch import Delta, Listed, Upsert
 
@@ -73,6 +75,29 @@ async def test_little_work_is_not_cut() -> None:
     """A few changes cost no turn of the loop."""
     intake = Intake(Graph(), Ticking(1))
     assert await turns_of_others(intake, [Upsert(thing) for thing in things(100)]) == 0
+
+
+def test_observers_are_told_of_the_types_they_heed() -> None:
+    """Of others only that they ended, also who joins when the model is under way."""
+
+    class Few(Told):
+        heeds = frozenset({CONFIG_MAPS})
+
+    early, late, whole = Few(), Few(), Told()
+    intake = Intake(Graph(), Ticking(1), [early])
+    [kept] = things(1)
+    secret = ClusterObject(ObjectKey(SECRETS, "n", "s"), "us", Gvk("", "v1", "Secret"), "1")
+    intake.put(kept)
+    intake.put(secret)
+    intake.join(late)
+    intake.join(whole)
+    for one in (kept, secret):
+        intake.put(changed(one, resource_version="2"))
+        intake.remove(one.key, one.uid)
+    assert early.names("began") == ["c0"]
+    assert early.names("changed") == late.names("changed") == ["c0"]
+    assert whole.names("changed") == ["c0", "s"]
+    assert early.names("ended") == late.names("ended") == whole.names("ended") == ["c0", "s"]
 
 
 async def test_several_kinds_share_one_slice() -> None:
