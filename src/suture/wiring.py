@@ -15,7 +15,7 @@ import resource
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from suture.adapters.sqlite import SqliteJournal
 from suture.adapters.statefile import StateFile
 from suture.adapters.warming import Warm, warmed
 from suture.adapters.webhook import MutualTls, Peer, SecretPath, WebhookServer, WebhookSettings
-from suture.app.admit import Lane, Rim, admit
+from suture.app.admit import Lane, Rim, answer
 from suture.app.authorize import authorize
 from suture.app.clusterpolicies import ClusterPolicies
 from suture.app.enforce import Enforcer
@@ -335,10 +335,10 @@ class Replica:
             self._metrics.forked,
         )
 
-    async def _handle(self, path: str, body: bytes, peer: Peer) -> bytes:  # noqa: ARG002 TLS checked it
+    def _handle(self, path: str, body: bytes, peer: Peer) -> bytes | Awaitable[bytes]:  # noqa: ARG002 TLS checked it
         if path == AUTHORIZE:
-            return await authorize(body, self._world, self._rim)
-        return await admit(body, ADMIT[path], self._world, self._rim)
+            return authorize(body, self._world, self._rim)
+        return answer(body, ADMIT[path], self._world, self._rim)
 
     def _ready(self, stopping: asyncio.Event) -> tuple[bool, Mapping[str, str]]:
         """Ready when every wanted type was listed and our own kinds were read; revocable."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable
 
 import pytest
 
@@ -53,6 +54,25 @@ def test_pipelined_requests_are_answered_in_order(serve: Serve, pki: Pki) -> Non
         bodies = [f"[{number}]".encode() for number in range(8)]
         client.send(b"".join(request(body=body) for body in bodies))
         assert [client.answer().body for _ in bodies] == bodies
+
+
+def test_what_is_answered_at_once_keeps_its_place(serve: Serve, pki: Pki) -> None:
+    """A handler may answer at once or later, one request so and the next so; order stays."""
+
+    async def later(body: bytes) -> bytes:
+        await asyncio.sleep(0.02)
+        return body
+
+    def handle(_: str, body: bytes, __: Peer) -> bytes | Awaitable[bytes]:
+        return later(body) if body in {b"[0]", b"[4]"} else body
+
+    with serve(handle) as server, connect(server, pki) as client:
+        bodies = [f"[{number}]".encode() for number in range(8)]
+        client.send(b"".join(request(body=body) for body in bodies))
+        assert [client.answer().body for _ in bodies] == bodies
+        client.send(b"".join(request(body=body) for body in bodies[1:4]))
+        assert [client.answer().body for _ in bodies[1:4]] == bodies[1:4]
+        assert server.server._site.held_bytes == 0
 
 
 def test_endless_pipelining_is_ended(serve: Serve, pki: Pki) -> None:
@@ -283,15 +303,19 @@ def test_truncated_request_is_never_handed_over(server: Server, pki: Pki) -> Non
         pytest.param(RecursionError("private"), 500, "defect", id="recursion"),
     ],
 )
+@pytest.mark.parametrize("waits", [False, True])
 def test_errors_of_the_handler_become_answers(
-    serve: Serve, pki: Pki, error: Exception, status: int, code: str
+    serve: Serve, pki: Pki, error: Exception, status: int, code: str, *, waits: bool
 ) -> None:
     """What the handler raises is told by whose fault it is; a defect is not told in detail."""
 
-    async def handle(_: str, __: bytes, ___: Peer) -> bytes:
+    def at_once(_: str, __: bytes, ___: Peer) -> bytes:
         raise error
 
-    with serve(handle) as server, connect(server, pki) as client:
+    async def later(_: str, __: bytes, ___: Peer) -> bytes:
+        raise error
+
+    with serve(later if waits else at_once) as server, connect(server, pki) as client:
         for _ in range(2):  # and the connection stays usable
             answer = client.post()
             assert (answer.status, answer.json()["error"]) == (status, code)

@@ -163,9 +163,10 @@ async def test_what_passes_in_doubt_has_its_maker(pack: PolicySet, when_dead: Wh
     """A creation that came too late to be judged is the actor's all the same."""
     desk = Desk(pack, shop(), profile=enforced(when_dead))
 
-    async def late() -> None:
+    async def late(until_ns: int | None = None) -> None:
         raise TimeoutError
 
+    desk.rim.turns.free = lambda: False  # type: ignore[method-assign]
     desk.rim.turns.breathe = late  # type: ignore[method-assign]
     made = service("mine")
     request = review(made, Operation.CREATE, new=made)

@@ -174,6 +174,20 @@ async def test_whoever_gives_up_waiting_leaves_the_line() -> None:
     assert done[2:] == [None, None]
 
 
+async def test_whose_turn_comes_too_late_is_told_so() -> None:
+    """A review waits for its turn until its deadline, and leaves the line then."""
+    clock = Ticking(2 * SLICE_NS)
+    slices = Slices(clock)
+    assert slices.free()
+    soon, late = clock.ns + 1_000 * SLICE_NS, clock.ns
+    async with asyncio.timeout(5):
+        done = await asyncio.gather(
+            *(slices.breathe(until_ns) for until_ns in (soon, soon, late, soon)),
+            return_exceptions=True,
+        )
+    assert [type(one) for one in done] == [type(None), type(None), TimeoutError, type(None)]
+
+
 async def test_what_a_list_repeats_unchanged_is_told_to_nobody() -> None:
     """A relist of a thousand objects of which one changed is one change."""
     told = Told()

@@ -1,7 +1,8 @@
 """The HTTPS server that API servers ask: sockets, lifetimes, and a stop that loses nothing.
 
-One callable is behind it: `handle(path, body, peer) -> answer`. What a connection may do is in
-`webhookhttp`, who may connect in `webhooktls`; health and metrics have a port of their own.
+One callable is behind it: `handle(path, body, peer)`, which answers at once or later. What a
+connection may do is in `webhookhttp`, who may connect in `webhooktls`; health and metrics have a
+port of their own.
 
     webhookhttp  an own protocol on httptools, not a framework: every limit above sits below where
                  frameworks begin, and it costs half of theirs per request

@@ -70,7 +70,8 @@ class Limits:
 
 log = structlog.get_logger(__name__)
 
-Handle = Callable[[str, bytes, Peer], Awaitable[bytes]]
+Handle = Callable[[str, bytes, Peer], bytes | Awaitable[bytes]]
+"""Path, body, peer to the answer, or to what has to be waited for until there is one."""
 
 
 class _Request(NamedTuple):
@@ -217,12 +218,12 @@ class Connection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Answer the next that waits; read on when none does. Neither while answers pile up."""
-        if self._blocked or self._task is not None or self._phase is _Phase.CLOSING:
-            return
-        if self._waiting:
-            self._task = self._loop.create_task(self._answer(self._waiting.popleft()))
-        if not self._waiting and self._open:
-            self._transport.resume_reading()
+        while not (self._blocked or self._task is not None or self._phase is _Phase.CLOSING):
+            if not self._waiting:
+                if self._open:
+                    self._transport.resume_reading()
+                return
+            self._answer(self._waiting.popleft())
 
     # ---------------------------------------------------------- the parser's side
 
@@ -306,7 +307,7 @@ class Connection(asyncio.Protocol):
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         request = _Request(self._path, body, self._parser.should_keep_alive())
         if self._task is None and not self._blocked:
-            self._task = self._loop.create_task(self._answer(request))
+            self._answer(request)
         elif len(self._waiting) < MAX_PIPELINED:
             self._waiting.append(request)
             self._transport.pause_reading()
@@ -315,9 +316,33 @@ class Connection(asyncio.Protocol):
 
     # ------------------------------------------------------------------- answers
 
-    async def _answer(self, request: _Request) -> None:
-        status, answer = await self._decide(request)
+    def _answer(self, request: _Request) -> None:
+        """Answer at once what can be; let a task wait for the rest.
+
+        WHY at once: a task costs as much as a usual decision, and a turn of the loop of waiting.
+        """
+        try:
+            check_depth(request.body)
+            answer = self._site.handle(request.path, request.body, self._peer)
+        except Exception as error:  # noqa: BLE001 each is answered, as what it is
+            self._tell(request, *_failed(error, request.path))
+            return
+        if isinstance(answer, bytes):
+            self._tell(request, 200, answer)
+        else:
+            self._task = self._loop.create_task(self._wait(request, answer))
+
+    async def _wait(self, request: _Request, answer: Awaitable[bytes]) -> None:
+        try:
+            status, body = 200, await answer
+        except Exception as error:  # noqa: BLE001 each is answered, as what it is
+            status, body = _failed(error, request.path)
         self._task = None
+        self._tell(request, status, body)
+        self._go_on()
+
+    def _tell(self, request: _Request, status: int, body: bytes) -> None:
+        """Write the answer to a request; close where it is the last."""
         if not self._open:
             self._release_body()
             return
@@ -325,26 +350,10 @@ class Connection(asyncio.Protocol):
         # CLOSING: something after this request was refused; this is the last answer.
         closing = self._phase is _Phase.CLOSING
         closes = closing or not request.keep_alive or self._site.draining
-        self._write(status, answer, closes=closes)
+        self._write(status, body, closes=closes)
         self._since = self._loop.time()
         if closes:
             self._close()
-        else:
-            self._go_on()
-
-    async def _decide(self, request: _Request) -> tuple[int, bytes]:
-        try:
-            check_depth(request.body)
-            return 200, await self._site.handle(request.path, request.body, self._peer)
-        except InputError as error:
-            return 400, _problem(error.code, str(error))
-        except UnavailableError as error:
-            return 503, _problem(error.code, str(error))
-        except Exception:
-            # The handler has its own net for doubt; this one keeps the process from dying of what
-            # slips through, and says so.
-            log.exception("webhook handler failed", path=request.path)
-            return 500, _problem("defect", "the handler failed; see the server's log")
 
     def _write(self, status: int, body: bytes, *, closes: bool) -> None:
         self._site.answers[status] += 1
@@ -434,6 +443,20 @@ class Connection(asyncio.Protocol):
         self._open = False
         self._stop_reading_requests()
         self._transport.abort()
+
+
+def _failed(error: Exception, path: str) -> tuple[int, bytes]:
+    """Return status and body for what a handler raised, by whose fault it is."""
+    match error:
+        case InputError():
+            return 400, _problem(error.code, str(error))
+        case UnavailableError():
+            return 503, _problem(error.code, str(error))
+        case _:
+            # The handler has its own net for doubt; this one keeps the process from dying of what
+            # slips through, and says so.
+            log.error("webhook handler failed", path=path, exc_info=error)
+            return 500, _problem("defect", "the handler failed; see the server's log")
 
 
 def _problem(code: str, message: str) -> bytes:

@@ -8,7 +8,7 @@ wrong on the way is doubt, answered as the operator's `whenDead` says, never a s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -108,44 +108,136 @@ class Rim:
 
 
 class Doubt(Exception):  # noqa: N818 it is not an error: it is what `whenDead` is there for
-    """The model cannot decide this request. Caught in one place only."""
+    """The model cannot decide this request."""
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(why)
         self.code = code
 
 
-async def admit(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes:
-    """Answer one AdmissionReview.
+class _Asked(msgspec.Struct, frozen=True, gc=False):
+    """One review as it came, and the decision that it is to become."""
 
+    request: Request
+    actor: Actor
+    decision: str
+    lane: Lane
+    now: Now
+
+    @property
+    def until_ns(self) -> int:
+        """When it is too late to be judged, in monotonic time."""
+        return self.now.mono_ns + int(self.lane.deadline_s * 1e9)
+
+
+async def admit(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes:
+    """Answer one AdmissionReview, as `answer` does, and wait for what has to be waited for."""
+    answered = answer(body, lane, world, rim)
+    return answered if isinstance(answered, bytes) else await answered
+
+
+def answer(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes | Awaitable[bytes]:
+    """Answer one AdmissionReview: at once, or as what is to be awaited.
+
+    WHY not always awaited: most need nothing but memory. A deadline and a task of their own would
+    cost as much as judging them; and nothing can be late in what does not wait.
     Errors: ReviewError for a body that is no review; the server answers it with 400.
     """
     now = rim.clock()
     request = decode_review(body, rim.trimmer)
-    actor = world.operators.attribute(request.user)
-    decision = rim.decision_id(now)
+    actor, decision = world.operators.attribute(request.user), rim.decision_id(now)
     if request.dry_run and request.key.name == PROBE_NAME:
         return encode_review(request.uid, _probed(world, actor, lane), decision)
+    asked = _Asked(request, actor, decision, lane, now)
+    return _at_once(asked, world, rim) if rim.turns.free() else _in_turn(asked, world, rim)
+
+
+async def _in_turn(asked: _Asked, world: World, rim: Rim) -> bytes:
+    """Answer a review once those before it have had their turn."""
+    try:
+        await rim.turns.breathe(asked.until_ns)
+    except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
+        return _told(_doubted(error, asked, Impact(), world, rim), Impact(), asked, rim)
+    answered = _at_once(asked, world, rim)
+    return answered if isinstance(answered, bytes) else await answered
+
+
+def _at_once(asked: _Asked, world: World, rim: Rim) -> bytes | Awaitable[bytes]:
+    """Answer a review whose turn it is, as far as nothing has to be waited for."""
+    request, actor, lane = asked.request, asked.actor, asked.lane
     impact = Impact()
     try:
-        async with asyncio.timeout(lane.deadline_s):
-            judgement = await _judged(request, actor, lane, decision, world=world, rim=rim)
-            verdict, impact = judgement.verdict, judgement.case.impact
-            await _journaled(judgement, lane, decision, world=world, rim=rim, now=now)
-    except Exception as error:  # noqa: BLE001 the one place where everything unforeseen is doubt
-        verdict = in_doubt(error, request, actor, lane, rim)
-        # WHY: else it would be a stranger's, and its maker refused when it takes it away again.
-        if not (verdict.denies or request.dry_run):
-            note_made(request, actor, world, now)
-        case = Case(request, actor, impact)
-        rim.journal.offer([entry_of(decision, case, verdict, now, lane=lane)])
-    rim.signals.decided(lane, verdict, (rim.clock().mono_ns - now.mono_ns) / 1e9)
-    if actor.kind is IdentityKind.BREAK_GLASS and not request.dry_run:
-        _alarm(request, decision, rim)
-    answer = addressed(verdict, decision)
+        rim.model.saw(request)
+        if lane.destructive and rim.model.stale(_rests_on(request)):
+            return _awaited(asked, None, world, rim)
+        judgement = judge(request, actor, world, rim.clock())
+        if _waits(judgement):
+            return _awaited(asked, judgement, world, rim)
+        _concluded(judgement, asked, world, rim)
+        impact = judgement.case.impact
+        entry = _line(judgement, asked, world, rim)
+        if entry is not None:
+            if _charged(judgement, asked):
+                return _awaited(asked, judgement, world, rim, entry)
+            rim.journal.offer([entry])
+        verdict = judgement.verdict
+    except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
+        verdict = _doubted(error, asked, impact, world, rim)
+    return _told(verdict, impact, asked, rim)
+
+
+async def _awaited(
+    asked: _Asked,
+    judgement: Judgement | None,
+    world: World,
+    rim: Rim,
+    entry: Entry | None = None,
+) -> bytes:
+    """Answer what something has to be waited for: live reads, marks, the journal.
+
+    `judgement` and `entry`: what was come to before that.
+    """
+    impact = Impact()
+    try:
+        async with asyncio.timeout((asked.until_ns - rim.clock().mono_ns) / 1e9):
+            if judgement is None:
+                await _fresh_enough(asked.request, rim)
+                judgement = judge(asked.request, asked.actor, world, rim.clock())
+            if entry is None:
+                judgement = await _considered(judgement, asked, world, rim)
+                _concluded(judgement, asked, world, rim)
+            impact = judgement.case.impact
+            if entry is None:
+                entry = _line(judgement, asked, world, rim)
+            await _journaled(entry, judgement, asked, rim)
+            verdict = judgement.verdict
+    except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
+        verdict = _doubted(error, asked, impact, world, rim)
+    return _told(verdict, impact, asked, rim)
+
+
+def _doubted(error: Exception, asked: _Asked, impact: Impact, world: World, rim: Rim) -> Verdict:
+    """Answer what could not be decided, and write it down."""
+    request, actor, lane, now = asked.request, asked.actor, asked.lane, asked.now
+    verdict = in_doubt(error, request, actor, lane, rim)
+    # WHY: else it would be a stranger's, and its maker refused when it takes it away again.
+    if not (verdict.denies or request.dry_run):
+        note_made(request, actor, world, now)
+    case = Case(request, actor, impact)
+    rim.journal.offer([entry_of(asked.decision, case, verdict, now, lane=lane)])
+    return verdict
+
+
+def _told(verdict: Verdict, impact: Impact, asked: _Asked, rim: Rim) -> bytes:
+    """Return the answer as bytes, and tell whoever measures."""
+    request = asked.request
+    rim.signals.decided(asked.lane, verdict, (rim.clock().mono_ns - asked.now.mono_ns) / 1e9)
+    if asked.actor.kind is IdentityKind.BREAK_GLASS and not request.dry_run:
+        _alarm(request, asked.decision, rim)
+    told = addressed(verdict, asked.decision)
     if request.dry_run:
-        answer = with_impact(answer, impact)
-    return encode_review(request.uid, answer, decision)
+        told = with_impact(told, impact)
+    return encode_review(request.uid, told, asked.decision)
 
 
 def _probed(world: World, actor: Actor, lane: Lane) -> Verdict:
@@ -166,24 +258,35 @@ def _alarm(request: Request, decision: str, rim: Rim) -> None:
     )  # fmt: skip
 
 
-async def _judged(
-    request: Request, actor: Actor, lane: Lane, decision: str, *, world: World, rim: Rim
-) -> Judgement:
-    await rim.turns.breathe()
-    rim.model.saw(request)
-    if lane.destructive:
-        await _fresh_enough(request, rim)
-    judgement = judge(request, actor, world, rim.clock())
-    if judgement.verdict.denies and not actor.quarantined:
+def _waits(judgement: Judgement) -> bool:
+    """Whether a judgement rests on what has yet to be read or marked on the cluster."""
+    return _unconfirmed(judgement) or (judgement.unmarked and not judgement.case.request.dry_run)
+
+
+def _unconfirmed(judgement: Judgement) -> bool:
+    return judgement.verdict.denies and not judgement.case.actor.quarantined
+
+
+async def _considered(judgement: Judgement, asked: _Asked, world: World, rim: Rim) -> Judgement:
+    """Confirm a refusal, mark the grants that an allow rests on."""
+    if _unconfirmed(judgement):
         judgement = await confirmed(judgement, world, rim)
-    if judgement.unmarked and not request.dry_run:
-        judgement = await _marked(judgement, decision, world, rim)
+    if judgement.unmarked and not asked.request.dry_run:
+        judgement = await _marked(judgement, asked.decision, world, rim)
+    return judgement
+
+
+def _concluded(judgement: Judgement, asked: _Asked, world: World, rim: Rim) -> None:
+    """Take note of what was decided.
+
+    Errors: Doubt where a rule erred and nothing else refuses.
+    """
     if judgement.verdict.denies:
         note_refused(judgement, world, rim.clock())
-    errors = erring(judgement.findings)
-    if lane.destructive and errors and not judgement.verdict.denies:
-        raise Doubt("doubt_policy", f"{errors[0].constraint} erred: {errors[0].message}")
-    return judgement
+    elif asked.lane.destructive:
+        errors = erring(judgement.findings)
+        if errors:
+            raise Doubt("doubt_policy", f"{errors[0].constraint} erred: {errors[0].message}")
 
 
 async def _marked(judgement: Judgement, decision: str, world: World, rim: Rim) -> Judgement:
@@ -250,24 +353,34 @@ async def confirmed(judgement: Judgement, world: World, rim: Rim) -> Judgement:
     return judge(case.request, case.actor, world, rim.clock(), case.point)
 
 
-async def _journaled(
-    judgement: Judgement, lane: Lane, decision: str, *, world: World, rim: Rim, now: Now
-) -> None:
-    """Write down what was decided; wait for the disk only where something was charged.
+def _line(judgement: Judgement, asked: _Asked, world: World, rim: Rim) -> Entry | None:
+    """Return the line of a decision. What changes nothing is counted, not journaled: None."""
+    request, lane = asked.request, asked.lane
+    if not notable(judgement, lane):
+        return None
+    entry = _entry(judgement, asked, rim)
+    if lane is Lane.CONSEQUENCES:
+        return _tied(entry, world.attribution.cause_of(request))
+    if judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
+        world.attribution.admitted(request, asked.decision, asked.actor.operator)
+    return entry
+
+
+def _charged(judgement: Judgement, asked: _Asked) -> bool:
+    """Whether an allow costs something, so that its line must be durable before it is told.
 
     WHY: an allow that was not written down cannot be undone, and its charge is lost in a restart.
-    What changes nothing is counted, not journaled.
     """
-    if not notable(judgement, lane):
+    if not asked.lane.destructive or asked.request.dry_run or judgement.verdict.denies:
+        return False
+    return bool(judgement.claims or judgement.grants)
+
+
+async def _journaled(entry: Entry | None, judgement: Judgement, asked: _Asked, rim: Rim) -> None:
+    """Write down what was decided; wait for the disk only where something was charged."""
+    if entry is None:
         return
-    entry = _entry(judgement, lane, decision, rim, now)
-    request = judgement.case.request
-    if lane is Lane.CONSEQUENCES:
-        entry = _tied(entry, world.attribution.cause_of(request))
-    elif judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
-        world.attribution.admitted(request, decision, judgement.case.actor.operator)
-    charged = bool(judgement.claims or judgement.grants) and not judgement.verdict.denies
-    if not (lane.destructive and charged and not entry.asked.dry_run):
+    if not _charged(judgement, asked):
         rim.journal.offer([entry])
         return
     try:
@@ -294,21 +407,21 @@ def notable(judgement: Judgement, lane: Lane) -> bool:
     )
 
 
-def _entry(judgement: Judgement, lane: Lane, decision: str, rim: Rim, now: Now) -> Entry:
-    verdict = judgement.verdict
+def _entry(judgement: Judgement, asked: _Asked, rim: Rim) -> Entry:
+    verdict, now = judgement.verdict, asked.now
     return entry_of(
-        decision,
+        asked.decision,
         judgement.case,
         verdict,
         now,
-        lane=lane,
+        lane=asked.lane,
         findings=judgement.findings,
         claims=judgement.claims,
         receipt=judgement.receipt,
         evidence=judgement.evidence,
         latency_us=(rim.clock().mono_ns - now.mono_ns) // 1000,
         keep_body=not verdict.denies and bool(judgement.case.impact.effects),
-        message=addressed(verdict, decision).message,
+        message=addressed(verdict, asked.decision).message,
         grants=tuple(grant.name for grant in judgement.grants),
     )
 

@@ -34,12 +34,19 @@ class Slices:
             return False
         return now_ns - self._began_ns > self._slice_ns
 
+    def free(self) -> bool:
+        """Whether there is time left in this turn, and nobody who came before waits for it."""
+        return not self._line and not self.spent()
+
     def _next_turn(self) -> None:
         self._began_ns = 0
 
-    async def breathe(self) -> None:
-        """Let others run until there is time again, and those who waited before have had theirs."""
-        if not self._line and not self.spent():
+    async def breathe(self, until_ns: int | None = None) -> None:
+        """Let others run until there is time again, and those who waited before have had theirs.
+
+        Errors: TimeoutError where that is not so by `until_ns`, in monotonic time.
+        """
+        if self.free():
             return
         place = object()
         self._line.append(place)
@@ -48,5 +55,7 @@ class Slices:
                 await asyncio.sleep(0)
                 if self._line[0] is place and not self.spent():
                     return
+                if until_ns is not None and self._clock().mono_ns > until_ns:
+                    raise TimeoutError("its turn did not come in time")
         finally:
             self._line.remove(place)

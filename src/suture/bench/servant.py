@@ -10,6 +10,7 @@ import asyncio
 import gc
 import sys
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ import structlog
 import uvloop
 
 from suture.adapters.webhook import MutualTls, Peer, WebhookServer, WebhookSettings
-from suture.app.admit import Lane, admit
+from suture.app.admit import Lane, answer
 from suture.bench.child import say, told
 from suture.bench.scene import Scene, freeze
 
@@ -40,8 +41,8 @@ class Used(msgspec.Struct, frozen=True):
 async def serve(scene: Scene, folder: Path) -> None:
     """Serve until standard input ends."""
 
-    async def handle(path: str, body: bytes, peer: Peer) -> bytes:  # noqa: ARG001 TLS checked it
-        return await admit(body, PATHS[path], scene.world, scene.rim)
+    def handle(path: str, body: bytes, peer: Peer) -> bytes | Awaitable[bytes]:  # noqa: ARG001 TLS checked it
+        return answer(body, PATHS[path], scene.world, scene.rim)
 
     settings = WebhookSettings(
         host="127.0.0.1",

@@ -25,6 +25,8 @@ from suture.verdict import Answer, Reason, Verdict
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base32 in ASCII order: ids sort as text; i, l, o and u are left out."""
 
+_PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
+
 TIME_CHARS = 8
 """LIMIT: 40 bits of centiseconds last until the year 2318."""
 
@@ -146,7 +148,12 @@ def decision_id(now: Now, chance: int) -> str:
     The rim counts `chance` up from a random start: ids of one process then never meet within
     33 million decisions of one centisecond.
     """
-    return _digits(int(now.utc_s * 100), TIME_CHARS) + _digits(chance, CHANCE_CHARS)
+    at = int(now.utc_s * 100)
+    return "".join((
+        _PAIRS[at >> 30 & 1023], _PAIRS[at >> 20 & 1023],
+        _PAIRS[at >> 10 & 1023], _PAIRS[at & 1023],
+        ALPHABET[chance >> 20 & 31], _PAIRS[chance >> 10 & 1023], _PAIRS[chance & 1023],
+    ))  # fmt: skip
 
 
 def read_decision_id(text: str) -> str:
@@ -310,7 +317,3 @@ def redacted(body: bytes) -> bytes:
             # WHY: kubectl apply writes the whole Secret into this annotation.
             annotations.pop(LAST_APPLIED, None)
     return msgspec.json.encode(secret)
-
-
-def _digits(number: int, count: int) -> str:
-    return "".join(ALPHABET[number >> 5 * at & 31] for at in reversed(range(count)))

@@ -80,10 +80,13 @@ def check_depth(
     # The first cheap way out: too few brackets, in strings or not, to nest that deep.
     if opened <= max_depth:
         return
-    marks = _without_plain_strings(marks)
     # The second: too few of them hold another (the leaves of managed fields are `{}`). Brackets in
     # strings are counted here too, which can only make it look deeper; quotes, which are still
     # there, keep a bracket in a string from pairing with one outside.
+    if opened - marks.count(_PAIR) < max_depth and opened <= max_containers:
+        return
+    # The third: the same, once strings without brackets no longer stand between two of a pair.
+    marks = _without_plain_strings(marks)
     holding = marks.replace(_PAIR, b"").count(_OPEN)
     if holding < max_depth and opened <= max_containers:
         return
