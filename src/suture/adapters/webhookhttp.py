@@ -242,7 +242,8 @@ class Connection(asyncio.Protocol):
         """Collect the target, which may come in pieces."""
         self._url += url
         self._head_bytes += len(url)
-        self._limit_head()
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._limit_head()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Note the few headers that matter."""
@@ -254,7 +255,8 @@ class Connection(asyncio.Protocol):
             case b"expect":
                 self._expects = value.lower() == b"100-continue"
         self._head_bytes += len(name) + len(value) + len(": \r\n")
-        self._limit_head()
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._limit_head()
 
     def on_headers_complete(self) -> None:
         """Decide by the head whether the body is wanted."""

@@ -54,7 +54,9 @@ def updated(request: Request, view: GraphView) -> Change:
         before = view.at(row)
     elif row is not None and view.uid(row) != before.uid:
         row = None
-    parts = parts_changed(request.old_body, request.new_body)
+    parts = request.parts_changed
+    if parts is None:
+        parts = parts_changed(request.old_body, request.new_body)
     if not parts and _alike(before, after):
         return NOTHING
     rewritten = Rewritten(row, before, after, parts)

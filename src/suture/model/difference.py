@@ -22,27 +22,36 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoder throws at bytes that are no JSON object."""
 
 
-def parts_of(body: bytes) -> dict[str, msgspec.Raw]:
-    """Return the parts of an object that stand beside its metadata; none of what is no object."""
+def all_parts(body: bytes) -> dict[str, msgspec.Raw]:
+    """Return the parts of an object as they are written; none of what is no object."""
     if not body:
         return {}
     try:
-        found = _parts_decoder.decode(body)
+        return _parts_decoder.decode(body)
     except UNREADABLE:
         return {}
-    return {name: raw for name, raw in found.items() if name not in UNSAID}
 
 
-def parts_changed(old_body: bytes, new_body: bytes) -> tuple[str, ...]:
-    """Return the names of the parts that differ, `spec` or `data`, sorted; none if one is absent.
+def parts_of(body: bytes) -> dict[str, msgspec.Raw]:
+    """Return the parts of an object that stand beside its metadata; none of what is no object."""
+    return {name: raw for name, raw in all_parts(body).items() if name not in UNSAID}
+
+
+def differing(old: dict[str, msgspec.Raw], new: dict[str, msgspec.Raw]) -> tuple[str, ...]:
+    """Return the names of the parts that differ, `spec` or `data`, sorted.
 
     Bytes are compared: the API server writes both in one order. A part that is written otherwise
     and means the same counts as changed.
     """
+    names = (name for name in old.keys() | new.keys() if name not in UNSAID)
+    return tuple(sorted(name for name in names if old.get(name) != new.get(name)))
+
+
+def parts_changed(old_body: bytes, new_body: bytes) -> tuple[str, ...]:
+    """Return the names of the parts of two bodies that differ; none if one is absent."""
     if not old_body or not new_body or old_body == new_body:
         return ()
-    old, new = parts_of(old_body), parts_of(new_body)
-    return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+    return differing(all_parts(old_body), all_parts(new_body))
 
 
 def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], ...]:

@@ -65,6 +65,8 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     new: ClusterObject | None = None
     old_body: bytes = b""
     new_body: bytes = b""
+    parts_changed: tuple[str, ...] | None = None
+    """The parts beside metadata and status in which the bodies differ; None: not compared yet."""
     scale_to: int | None = None
     """`spec.replicas` of a `scale` subresource update; None for every other request."""
     scale_from: int | None = None

@@ -17,7 +17,7 @@ from suture.model.objects import ClusterObject
 from suture.model.request import CollectionItem, DeleteOptions, One, Request
 from suture.verdict import Verdict
 from suture.wire.shapes import ABSENT
-from suture.wire.trim import UNREADABLE, Reader, TrimError, Trimmer
+from suture.wire.trim import UNREADABLE, Both, Reader, TrimError, Trimmer
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
@@ -160,9 +160,11 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
     gvk = Gvk(asked.kind.group, asked.kind.version, asked.kind.kind)
     new_body, old_body = _body(asked.object), _body(asked.old_object)
     reader = trimmer.reader(gvr.resource, gvk)
-    new = old = None
+    new = old = changed = None
+    if _rewrites(asked, old_body, new_body):
+        new, old, changed = _both(reader, new_body, old_body)
     # WHY not for CONNECT: its object is the options of the connection, which are no object.
-    if asked.operation is not Operation.CONNECT:
+    elif asked.operation is not Operation.CONNECT:
         new = _trimmed(reader, new_body, "object")
         old = _trimmed(reader, old_body, "oldObject")
     collected = asked.operation is Operation.DELETE and not asked.name
@@ -181,6 +183,7 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
         new=new,
         old_body=old_body,
         new_body=new_body,
+        parts_changed=changed,
         scale_to=_replicas(new_body, "object") if scale else None,
         scale_from=_replicas(old_body, "oldObject") if scale else None,
         dry_run=bool(asked.dry_run),
@@ -208,6 +211,23 @@ def _trimmed(reader: Reader, body: bytes, field: str) -> ClusterObject | None:
         return reader.one(body)
     except TrimError as error:
         raise ReviewError(f"request.{field}", f"is malformed: {error}") from error
+
+
+def _rewrites(asked: _Request, old_body: bytes, new_body: bytes) -> bool:
+    """Whether an object is written anew, and differently: then its parts are compared."""
+    if asked.operation is not Operation.UPDATE or asked.sub_resource:
+        return False
+    return bool(old_body and new_body) and old_body != new_body
+
+
+def _both(reader: Reader, new_body: bytes, old_body: bytes) -> Both:
+    try:
+        return reader.both(new_body, old_body)
+    except TrimError:
+        # WHY again: only then is it told which of the two is malformed.
+        for body, field in ((new_body, "object"), (old_body, "oldObject")):
+            _trimmed(reader, body, field)
+        raise
 
 
 def _name(thing: ClusterObject | None) -> str:

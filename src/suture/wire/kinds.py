@@ -127,12 +127,18 @@ SHAPES: Mapping[Resource, Shape] = {
     names.SERVICE_ACCOUNTS: Shape("ServiceAccount", AccountDocument, None, account_needs),
     names.LEASES: Shape("Lease", LeaseDocument, lease, lease_needs),
     # what makes pods
-    names.DEPLOYMENTS: Shape("Deployment", WorkloadDocument, replicated, workload_needs),
-    names.REPLICA_SETS: Shape("ReplicaSet", WorkloadDocument, replicated, workload_needs),
-    names.STATEFUL_SETS: Shape("StatefulSet", WorkloadDocument, replicated, workload_needs),
-    names.DAEMON_SETS: Shape("DaemonSet", WorkloadDocument, daemon_set, workload_needs),
-    names.JOBS: Shape("Job", WorkloadDocument, job, workload_needs),
-    names.CRON_JOBS: Shape("CronJob", CronJobDocument, cron_job, cron_job_needs),
+    names.DEPLOYMENTS: Shape(
+        "Deployment", WorkloadDocument, replicated, workload_needs, apart=True
+    ),
+    names.REPLICA_SETS: Shape(
+        "ReplicaSet", WorkloadDocument, replicated, workload_needs, apart=True
+    ),
+    names.STATEFUL_SETS: Shape(
+        "StatefulSet", WorkloadDocument, replicated, workload_needs, apart=True
+    ),
+    names.DAEMON_SETS: Shape("DaemonSet", WorkloadDocument, daemon_set, workload_needs, apart=True),
+    names.JOBS: Shape("Job", WorkloadDocument, job, workload_needs, apart=True),
+    names.CRON_JOBS: Shape("CronJob", CronJobDocument, cron_job, cron_job_needs, apart=True),
     names.REPLICATION_CONTROLLERS: Shape(
         "ReplicationController", ControllerDocument, replication_controller, controller_needs
     ),

@@ -19,7 +19,7 @@ MAX_CONTAINERS = 200_000
 """LIMIT: objects and arrays in one body, and strings with brackets in them. A pod with its managed
 fields has 150, a review two of them; 200,000 are counted in 20 ms."""
 
-_QUOTE, _BACKSLASH = b'"', b"\\"
+_QUOTE, _EMPTY, _BACKSLASH = b'"', b'""', b"\\"
 _OPEN, _CLOSE, _LETTER = 1, 255, 2
 _BRACKETS = {"{": _OPEN, "[": _OPEN, "}": _CLOSE, "]": _CLOSE}
 _ESCAPABLE = b"/bfnrtu"
@@ -112,9 +112,13 @@ def _without_plain_strings(marks: bytes) -> bytes:
     if _BACKSLASH in marks:
         # Escaped backslashes first: then what is before a quote escapes it.
         marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _STAND_INS)
+    # WHY first: nearly always it is so, and then all can go at once. An odd number of quotes stands
+    # before a bracket in a string, so that some of them have no neighbour of their own.
+    if 2 * marks.count(_EMPTY) == marks.count(_QUOTE):
+        return marks.translate(None, _QUOTE)
     # INVARIANT: taking two neighbouring quotes away leaves every other mark inside or outside,
     # as it was, even where they are the end of one string and the beginning of the next.
-    return marks.replace(b'""', b"")
+    return marks.replace(_EMPTY, b"")
 
 
 def _without_strings(marks: bytes, max_strings: int) -> bytes:
