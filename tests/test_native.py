@@ -50,6 +50,7 @@ def test_machine_code_of_other_sources_is_stale(
     plain.parent.mkdir()
     plain.write_text("@dataclass\nclass Pair:\n    left: int\n")
     (tmp_path / "suture" / "errors.py").touch()
+    (tmp_path / "suture" / "verdict.py").touch()
     monkeypatch.setattr(native, "SRC", tmp_path)
     monkeypatch.setattr(native, "STAMP", tmp_path / "native.sha256")
     monkeypatch.setattr(native, "modules", lambda: [source])

@@ -30,15 +30,15 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 ROOMS = ("model/graph", "impact")
 ALSO = (
-    "budget/sliding", "model/covered", "model/difference", "model/marks", "model/neighbourhood",
-    "model/references", "model/targets",
+    "budget/sliding", "journal/writing", "model/covered", "model/difference", "model/marks",
+    "model/neighbourhood", "model/references", "model/targets", "policy/evaluate", "policy/index",
 )  # fmt: skip
 """What judging spends its time in, besides the two rooms."""
 
 PLAIN = ("model/graph/check",)
 """What stays Python all the same: the check looks for members in generators, which mypyc cannot."""
 
-READ = ("model", "impact", "budget")
+READ = ("model", "impact", "budget", "policy", "journal")
 """The rooms whose types compiled modules may know; the import rules let them into no other."""
 
 STALE = "machine code in src is older than its sources: `make setup`, or `PLAIN=1 make setup`"
@@ -92,7 +92,8 @@ def read_by() -> list[Path]:
     """
     package = SRC / "suture"
     rooms = (package / room for room in READ)
-    return sorted({package / "errors.py"} | {path for room in rooms for path in room.rglob("*.py")})
+    single = {package / "errors.py", package / "verdict.py"}
+    return sorted(single | {path for room in rooms for path in room.rglob("*.py")})
 
 
 def digest() -> str:

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from suture.budget.claims import Claim, Receipt, Shortfall
 from suture.impact.effects import Impact, ObjectsRemoved, ServiceEmptied, Victim
-from suture.journal.entry import (
-    LAST_APPLIED,
-    DecisionIdError,
-    decision_id,
-    entry_of,
-    read_decision_id,
-    redacted,
-)
+from suture.journal.entry import DecisionIdError, decision_id, read_decision_id
+from suture.journal.writing import LAST_APPLIED, entry_of, redacted
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now, Window
 from suture.model.names import Gvk, Gvr, Operation

@@ -23,7 +23,8 @@ from suture.app.signals import Signals
 from suture.app.slices import Slices
 from suture.errors import SutureError, UnavailableError
 from suture.impact.effects import Impact
-from suture.journal.entry import Entry, entry_of
+from suture.journal.entry import Entry
+from suture.journal.writing import entry_of
 from suture.judge import Judgement, World, judge, note_made, note_refused
 from suture.model.actor import Actor, IdentityKind, WhenDead
 from suture.model.attribution import Cause

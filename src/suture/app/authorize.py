@@ -13,7 +13,7 @@ import structlog
 
 from suture.app.admit import PROBE_NAME, PROBE_USER, PROBE_WORD, Doubt, Rim, addressed, confirmed
 from suture.errors import SutureError
-from suture.journal.entry import entry_of
+from suture.journal.writing import entry_of
 from suture.judge import SPARED, World, judge, note_collection
 from suture.model.actor import Actor, IdentityKind
 from suture.model.names import Resource

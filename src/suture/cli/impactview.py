@@ -16,7 +16,8 @@ from rich.text import Text
 from suture.app.severity import Severity, severity
 from suture.app.whatif import Answer
 from suture.impact.effects import Confidence, Effect, Victim
-from suture.impact.telling import Told, phrase, told, words_of
+from suture.impact.telling import phrase, told, words_of
+from suture.impact.told import Told
 from suture.model.kindnames import ABBREVIATED
 from suture.model.names import ObjectKey, Resource
 

@@ -6,8 +6,7 @@ and the change has what they look at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import lru_cache
 
 from suture.impact.capacity import capacity_effects, touches_nodes
@@ -17,6 +16,7 @@ from suture.impact.disruption import disruption_effects, quorum_effects
 from suture.impact.dropped import dropped_effects, may_drop
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.external import external_effects, may_stand_for
+from suture.impact.family import Family
 from suture.impact.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.growth import creates, growth_effects
 from suture.impact.hollow import hollow_effects, hollows
@@ -60,19 +60,6 @@ and those of a few earlier policies; 0.3 kB each."""
 KIND_SETS = 256
 """LIMIT: sets of types that go together whose families are remembered; 1 kB each. Most changes
 take one of some ten: a pod, a Service with its slices, a Deployment with all of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Effects that one module computes together: their names, when to ask it, and how.
-
-    `speaks_of`: whether it says anything of a type, where a change only takes away; None: of all.
-    """
-
-    names: frozenset[str]
-    concerns: Callable[[Change], bool]
-    effects: Callable[[Scene], Iterable[Effect]]
-    speaks_of: Callable[[Resource], bool] | None = None
 
 
 def _takes_away(change: Change) -> bool:

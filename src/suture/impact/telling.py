@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
-import msgspec
-
 from suture.impact.effects import (
     NAMES,
     AdmissionPathBroken,
     CapacityLost,
     Churn,
-    Confidence,
     DataLost,
     DeletionStuck,
     DisruptionExceeded,
@@ -42,6 +39,7 @@ from suture.impact.effects import (
     ServiceEmptied,
     Victim,
 )
+from suture.impact.told import Told
 
 PHRASES: dict[str, str] = {
     "objects_removed": "{count} would be gone",
@@ -73,20 +71,6 @@ PHRASES: dict[str, str] = {
     "churn": "would change for the {count}. time",
 }
 """What happens to the subject of an effect, in words; `count`, `before` and `after` are numbers."""
-
-
-class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One effect in short. `counted`: how much of it a budget would count."""
-
-    effect: str
-    subject: str
-    before: int
-    after: int
-    count: int
-    counted: int = 0
-    victims: tuple[Victim, ...] = ()
-    reversible: bool = True
-    confidence: Confidence = Confidence.EXACT
 
 
 def words_of(victim: Victim) -> str:

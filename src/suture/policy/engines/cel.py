@@ -146,7 +146,8 @@ class CelEngine:
         tree = read_tree(written)
         loose = self._environment(dict.fromkeys(types, cel.Type.DYN), "")
         return CelProgram(
-            tree.names & scope.variables.keys(),
+            # WHY so: `&` with the keys of a mapping gives a set that is not frozen.
+            tree.names.intersection(scope.variables),
             loose.deserialize(written),
             tree.root,
             scope.variables,
