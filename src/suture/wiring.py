@@ -15,7 +15,7 @@ import resource
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from suture.adapters.sqlite import SqliteJournal
 from suture.adapters.statefile import StateFile
 from suture.adapters.warming import Warm, warmed
 from suture.adapters.webhook import MutualTls, Peer, SecretPath, WebhookServer, WebhookSettings
-from suture.app.admit import Lane, Rim, answer
+from suture.app.admit import Answered, Lane, Rim, answer
 from suture.app.authorize import authorize
 from suture.app.clusterpolicies import ClusterPolicies
 from suture.app.enforce import Enforcer
@@ -335,7 +335,7 @@ class Replica:
             self._metrics.forked,
         )
 
-    def _handle(self, path: str, body: bytes, peer: Peer) -> bytes | Awaitable[bytes]:  # noqa: ARG002 TLS checked it
+    def _handle(self, path: str, body: bytes, peer: Peer) -> Answered:  # noqa: ARG002 TLS checked it
         if path == AUTHORIZE:
             return authorize(body, self._world, self._rim)
         return answer(body, ADMIT[path], self._world, self._rim)

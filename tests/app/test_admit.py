@@ -159,15 +159,14 @@ async def test_a_defect_of_ours_is_doubt_and_an_alarm(pack: PolicySet) -> None:
 
 
 @pytest.mark.parametrize("when_dead", [WhenDead.PASS, WhenDead.HOLD])
-async def test_what_passes_in_doubt_has_its_maker(pack: PolicySet, when_dead: WhenDead) -> None:
+async def test_what_passes_in_doubt_has_its_maker(
+    pack: PolicySet, when_dead: WhenDead, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A creation that came too late to be judged is the actor's all the same."""
     desk = Desk(pack, shop(), profile=enforced(when_dead))
 
-    async def late(until_ns: int | None = None) -> None:
-        raise TimeoutError
-
+    monkeypatch.setattr(Lane, "deadline_s", -1.0)
     desk.rim.turns.free = lambda: False  # type: ignore[method-assign]
-    desk.rim.turns.breathe = late  # type: ignore[method-assign]
     made = service("mine")
     request = review(made, Operation.CREATE, new=made)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from functools import partial
 
 from msgspec.structs import replace as changed
 
@@ -174,18 +175,36 @@ async def test_whoever_gives_up_waiting_leaves_the_line() -> None:
     assert done[2:] == [None, None]
 
 
-async def test_whose_turn_comes_too_late_is_told_so() -> None:
-    """A review waits for its turn until its deadline, and leaves the line then."""
-    clock = Ticking(2 * SLICE_NS)
-    slices = Slices(clock)
+async def test_what_is_called_and_who_looks_wait_in_one_line() -> None:
+    """Calls and tasks have their turn in the order in which they came; who gives up holds up none."""
+    slices = Slices(Ticking(2 * SLICE_NS))
+    order: list[int] = []
+
+    async def looks(number: int) -> None:
+        await slices.breathe()
+        order.append(number)
+
     assert slices.free()
-    soon, late = clock.ns + 1_000 * SLICE_NS, clock.ns
+    slices.later(partial(order.append, 0))
+    tasks = [asyncio.create_task(looks(number)) for number in (1, 2)]
+    await asyncio.sleep(0)
+    slices.later(partial(order.append, 3))
+    tasks[1].cancel()
     async with asyncio.timeout(5):
-        done = await asyncio.gather(
-            *(slices.breathe(until_ns) for until_ns in (soon, soon, late, soon)),
-            return_exceptions=True,
-        )
-    assert [type(one) for one in done] == [type(None), type(None), TimeoutError, type(None)]
+        await asyncio.wait(tasks)
+        while len(order) < 3:
+            await asyncio.sleep(0)
+    assert order == [0, 1, 3]
+    assert slices.free()
+
+
+async def test_what_is_called_alone_is_called() -> None:
+    """Nobody else has to come for it."""
+    slices = Slices(Ticking(1))
+    done = asyncio.Event()
+    slices.later(done.set)
+    async with asyncio.timeout(5):
+        await done.wait()
 
 
 async def test_what_a_list_repeats_unchanged_is_told_to_nobody() -> None:

@@ -14,6 +14,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -70,8 +71,11 @@ class Limits:
 
 log = structlog.get_logger(__name__)
 
-Handle = Callable[[str, bytes, Peer], bytes | Awaitable[bytes]]
-"""Path, body, peer to the answer, or to what has to be waited for until there is one."""
+Answered = bytes | Awaitable["Answered"]
+"""An answer, or what to wait for until there is one, or more is known of what to wait for."""
+
+Handle = Callable[[str, bytes, Peer], Answered]
+"""From path, body and peer to the answer."""
 
 
 class _Request(NamedTuple):
@@ -153,7 +157,7 @@ class Connection(asyncio.Protocol):
         self._open = True  # may be written to
         self._since = loop.time()
         self._read_timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Future[Answered] | None = None  # what is waited for
         self._waiting: deque[_Request] = deque()
         self._blocked = False
         # the request that is being read
@@ -329,18 +333,32 @@ class Connection(asyncio.Protocol):
         except Exception as error:  # noqa: BLE001 each is answered, as what it is
             self._tell(request, *_failed(error, request.path))
             return
+        self._hand(request, answer)
+
+    def _hand(self, request: _Request, answer: Answered) -> None:
+        """Write an answer, or wait for it."""
         if isinstance(answer, bytes):
             self._tell(request, 200, answer)
+        elif isinstance(answer, asyncio.Future):
+            # WHY apart: to be called back costs a third of what a task costs.
+            self._task = answer
+            answer.add_done_callback(partial(self._come, request))
         else:
-            self._task = self._loop.create_task(self._wait(request, answer))
+            self._task = self._loop.create_task(_result_of(answer))
+            self._task.add_done_callback(partial(self._come, request))
 
-    async def _wait(self, request: _Request, answer: Awaitable[bytes]) -> None:
-        try:
-            status, body = 200, await answer
-        except Exception as error:  # noqa: BLE001 each is answered, as what it is
-            status, body = _failed(error, request.path)
+    def _come(self, request: _Request, answered: asyncio.Future[Answered]) -> None:
+        """Go on with what was waited for."""
+        if answered.cancelled():
+            return
         self._task = None
-        self._tell(request, status, body)
+        error = answered.exception()
+        if error is None:
+            self._hand(request, answered.result())
+        elif isinstance(error, Exception):
+            self._tell(request, *_failed(error, request.path))
+        else:
+            raise error
         self._go_on()
 
     def _tell(self, request: _Request, status: int, body: bytes) -> None:
@@ -445,6 +463,10 @@ class Connection(asyncio.Protocol):
         self._open = False
         self._stop_reading_requests()
         self._transport.abort()
+
+
+async def _result_of(answer: Awaitable[Answered]) -> Answered:
+    return await answer
 
 
 def _failed(error: Exception, path: str) -> tuple[int, bytes]:

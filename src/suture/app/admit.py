@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -134,10 +135,16 @@ class _Asked(msgspec.Struct, frozen=True, gc=False):
 async def admit(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes:
     """Answer one AdmissionReview, as `answer` does, and wait for what has to be waited for."""
     answered = answer(body, lane, world, rim)
-    return answered if isinstance(answered, bytes) else await answered
+    while not isinstance(answered, bytes):
+        answered = await answered
+    return answered
 
 
-def answer(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes | Awaitable[bytes]:
+Answered = bytes | Awaitable["Answered"]
+"""An answer, or what to wait for until there is one, or more is known of what to wait for."""
+
+
+def answer(body: bytes, lane: Lane, world: World, rim: Rim) -> Answered:
     """Answer one AdmissionReview: at once, or as what is to be awaited.
 
     WHY not always awaited: most need nothing but memory. A deadline and a task of their own would
@@ -150,20 +157,29 @@ def answer(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes | Awaitable
     if request.dry_run and request.key.name == PROBE_NAME:
         return encode_review(request.uid, _probed(world, actor, lane), decision)
     asked = _Asked(request, actor, decision, lane, now)
-    return _at_once(asked, world, rim) if rim.turns.free() else _in_turn(asked, world, rim)
+    if rim.turns.free():
+        return _at_once(asked, world, rim)
+    answered: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
+    rim.turns.later(partial(_in_turn, answered, asked, world, rim))
+    return answered
 
 
-async def _in_turn(asked: _Asked, world: World, rim: Rim) -> bytes:
+def _in_turn(answered: asyncio.Future[Answered], asked: _Asked, world: World, rim: Rim) -> None:
     """Answer a review once those before it have had their turn."""
+    if answered.done():
+        return
     try:
-        await rim.turns.breathe(asked.until_ns)
-    except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
-        return _told(_doubted(error, asked, Impact(), world, rim), Impact(), asked, rim)
-    answered = _at_once(asked, world, rim)
-    return answered if isinstance(answered, bytes) else await answered
+        if rim.clock().mono_ns > asked.until_ns:
+            late = TimeoutError("its turn did not come in time")
+            verdict = _doubted(late, asked, Impact(), world, rim)
+            answered.set_result(_told(verdict, Impact(), asked, rim))
+        else:
+            answered.set_result(_at_once(asked, world, rim))
+    except Exception as error:  # noqa: BLE001 whoever waits is told
+        answered.set_exception(error)
 
 
-def _at_once(asked: _Asked, world: World, rim: Rim) -> bytes | Awaitable[bytes]:
+def _at_once(asked: _Asked, world: World, rim: Rim) -> Answered:
     """Answer a review whose turn it is, as far as nothing has to be waited for."""
     request, actor, lane = asked.request, asked.actor, asked.lane
     impact = Impact()

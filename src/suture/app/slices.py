@@ -16,6 +16,15 @@ SLICE_CHECK = 4
 """LIMIT: changes between two looks at the clock; 4 of 40 us are a tenth of a slice."""
 
 
+class _Place:
+    """Somebody's place in the line; `call`: what is to be done for whoever does not look."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Callable[[], None] | None = None) -> None:
+        self.call = call
+
+
 class Slices:
     """SLICE_NS of work in each turn of the event loop, over all tasks, first come first served."""
 
@@ -23,7 +32,7 @@ class Slices:
         self._clock = clock
         self._slice_ns = slice_ns
         self._began_ns = 0
-        self._line: deque[object] = deque()
+        self._line: deque[_Place] = deque()
 
     def spent(self) -> bool:
         """Whether this turn of the loop has done its share."""
@@ -38,24 +47,37 @@ class Slices:
         """Whether there is time left in this turn, and nobody who came before waits for it."""
         return not self._line and not self.spent()
 
-    def _next_turn(self) -> None:
-        self._began_ns = 0
+    def later(self, call: Callable[[], None]) -> None:
+        """Have something done once there is time, and those who waited before have had theirs.
 
-    async def breathe(self, until_ns: int | None = None) -> None:
-        """Let others run until there is time again, and those who waited before have had theirs.
-
-        Errors: TimeoutError where that is not so by `until_ns`, in monotonic time.
+        It must not raise. WHY beside `breathe`: a task that waits costs as much as a decision.
         """
+        self._line.append(_Place(call))
+        self._go_on()
+
+    async def breathe(self) -> None:
+        """Let others run until there is time again, and those who waited before have had theirs."""
         if self.free():
             return
-        place = object()
+        place = _Place()
         self._line.append(place)
         try:
             while True:
                 await asyncio.sleep(0)
                 if self._line[0] is place and not self.spent():
                     return
-                if until_ns is not None and self._clock().mono_ns > until_ns:
-                    raise TimeoutError("its turn did not come in time")
         finally:
             self._line.remove(place)
+            self._go_on()
+
+    def _next_turn(self) -> None:
+        self._began_ns = 0
+        line = self._line
+        while line and (call := line[0].call) is not None and not self.spent():
+            line.popleft()
+            call()
+
+    def _go_on(self) -> None:
+        """See to it that what is to be called will be: whoever has spent time comes back anyway."""
+        if self._began_ns == 0 and self._line and self._line[0].call is not None:
+            self.spent()

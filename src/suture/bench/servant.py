@@ -10,7 +10,6 @@ import asyncio
 import gc
 import sys
 import time
-from collections.abc import Awaitable
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,7 @@ import structlog
 import uvloop
 
 from suture.adapters.webhook import MutualTls, Peer, WebhookServer, WebhookSettings
-from suture.app.admit import Lane, answer
+from suture.app.admit import Answered, Lane, answer
 from suture.bench.child import say, told
 from suture.bench.scene import Scene, freeze
 
@@ -41,7 +40,7 @@ class Used(msgspec.Struct, frozen=True):
 async def serve(scene: Scene, folder: Path) -> None:
     """Serve until standard input ends."""
 
-    def handle(path: str, body: bytes, peer: Peer) -> bytes | Awaitable[bytes]:  # noqa: ARG001 TLS checked it
+    def handle(path: str, body: bytes, peer: Peer) -> Answered:  # noqa: ARG001 TLS checked it
         return answer(body, PATHS[path], scene.world, scene.rim)
 
     settings = WebhookSettings(
