@@ -8,6 +8,7 @@ snapshot.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import msgspec
@@ -123,6 +124,9 @@ how its owner learns what it wants."""
 
 GRANTED = Receipt(granted=True)
 
+AS_IT_IS = nullcontext()
+"""The world with everything that was admitted."""
+
 
 def judge(
     request: Request,
@@ -147,7 +151,7 @@ def judge(
         world.history.note_attempt(identity, request.object_uid, now)
     renames = world.history.believes_renames(identity, now)
     # WHY without: a retry of an intent is judged as its first attempt was, and so counts once.
-    with world.overlay.without(intent):
+    with world.overlay.without(intent) if world.overlay.holds(intent) else AS_IT_IS:
         change = project(request, view)
         impact = estimate(
             request,

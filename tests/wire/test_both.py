@@ -114,6 +114,35 @@ def test_a_default_class_is_told_by_its_annotation() -> None:
     assert found.new.facts != found.old.facts
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        b',"metadata":{"name":"b","uid":"2"}}',
+        b',"kind":"PartialObjectMetadata"}',
+        b',"apiVersion":"apps/v2","status":{"replicas":4}}',
+    ],
+)
+@pytest.mark.parametrize("start", [b"{", b'{"spec":{"replicas":7},', b'{"other":1,'])
+def test_spelling_that_no_api_server_has_is_read_as_ever(start: bytes, end: bytes) -> None:
+    """Names that stand there twice, or before or after where they should, are what they were."""
+    reader = Trimmer().reader(names.DEPLOYMENTS, Gvk("apps", "v1", "Deployment"))
+
+    def body(head: bytes, name: bytes) -> bytes:
+        meta = b'"kind":"Deployment","metadata":{"name":"%b","uid":"1"}' % name
+        return head + meta + b',"spec":{"replicas":3}' + end
+
+    for new, old in (
+        (body(start, b"a"), body(b"{", b"a")),
+        (body(b"{", b"a"), body(start, b"a")),
+        (body(start, b"a"), body(start, b"c")),
+        (body(b"{", b'a"},"x":{"y":"'), body(b"{", b"a")),
+        (body(b"{", b"a"), b'{"kind":"Deployment",' + body(b"{", b"a")[1:]),
+    ):
+        found = reader.both(new, old)
+        assert (found.new, found.old) == (reader.one(new), reader.one(old))
+        assert found.changed == parts_changed(old, new)
+
+
 values = st.sampled_from([None, 7, "text", [], {}, [None], {"a": 1}, True])
 
 

@@ -7,6 +7,7 @@ stage: nothing is at stake, and asking is to be encouraged.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 
 import msgspec
 
@@ -32,13 +33,13 @@ def with_impact(verdict: Verdict, impact: Impact) -> Verdict:
 
 def warnings_of(effects: Iterable[Effect]) -> Iterable[str]:
     """Yield effects as warnings, worst first; what is too many is counted."""
-    ranked = sorted(effects, key=severity, reverse=True)
-    for effect in ranked[:LINES]:
+    ranked = sorted(((severity(one), one) for one in effects), key=itemgetter(0), reverse=True)
+    for grave, effect in ranked[:LINES]:
         line = told(effect)
         sure = "" if line.confidence is Confidence.EXACT else f" ({line.confidence.value})"
         undo = "" if line.reversible else ", cannot be undone"
-        words = f"impact, {severity(effect).word}: {line.subject}: {phrase(line)}{undo}{sure}"
+        words = f"impact, {grave.word}: {line.subject}: {phrase(line)}{undo}{sure}"
         yield words if len(words) <= LINE_CHARS else f"{words[: LINE_CHARS - 1]}…"
     if len(ranked) > LINES:
-        grave = sum(severity(one) >= Severity.NOTABLE for one in ranked[LINES:])
-        yield f"impact: {len(ranked) - LINES} more effects, {grave} of them notable or severe"
+        more = sum(grave >= Severity.NOTABLE for grave, _ in ranked[LINES:])
+        yield f"impact: {len(ranked) - LINES} more effects, {more} of them notable or severe"

@@ -47,10 +47,11 @@ class _Marks(
 _marks_decoder = msgspec.json.Decoder(_Marks | None)
 _NO_MARKS = _Marks()
 
-_FLUX = {
-    "kustomize.toolkit.fluxcd.io": FLUX_KUSTOMIZATIONS,
-    "helm.toolkit.fluxcd.io": FLUX_RELEASES,
-}
+_FLUX = tuple(
+    (resource, f"{resource.group}/name", f"{resource.group}/namespace")
+    for resource in (FLUX_KUSTOMIZATIONS, FLUX_RELEASES)
+)
+"""What Flux applies from, and the labels that name it."""
 
 
 class Managers:
@@ -127,13 +128,9 @@ def _argo(tracked: str, key: ObjectKey, kind: str) -> tuple[Need, ...]:
 
 def _flux(labels: Mapping[str, str]) -> tuple[Need, ...]:
     """Return the Kustomization and the HelmRelease that the labels of Flux name."""
-    return tuple(
-        need
-        for group, resource in _FLUX.items()
-        for need in named(
-            Edge.MANAGED_BY,
-            resource,
-            labels.get(f"{group}/namespace", ""),
-            labels.get(f"{group}/name", ""),
-        )
-    )
+    needs: tuple[Need, ...] = ()
+    for resource, name_key, namespace_key in _FLUX:
+        name = labels.get(name_key)
+        if name:
+            needs += named(Edge.MANAGED_BY, resource, labels.get(namespace_key, ""), name)
+    return needs

@@ -120,11 +120,20 @@ class _Owner(msgspec.Struct, rename="camel", gc=False):
         )
 
 
+class _Head(ManagedDocument, gc=False, forbid_unknown_fields=True):
+    """What stands before an object's spec, as API servers write it."""
+
+    api_version: str = ""
+
+
+_SPEC = b',"spec":'
+
 _EPOCH = datetime.fromtimestamp(1, UTC)
 
 # WHY a float hook: numbers past a double's range are JSON too, and are never read here.
 _any_decoder = msgspec.json.Decoder(float_hook=float)
 _meta_decoder = msgspec.json.Decoder(ManagedMeta)
+_head_decoder = msgspec.json.Decoder(_Head)
 _owner_decoder = msgspec.json.Decoder(_Owner)
 _labels_decoder = msgspec.json.Decoder(dict[str, str] | None)
 _owners_decoder = msgspec.json.Decoder(tuple[_Owner, ...] | None)
@@ -279,22 +288,35 @@ class Reader:
         WHY together: most writes touch metadata alone, and what the rest says is then read once.
         Errors: `TrimError` when one of them is no JSON.
         """
-        after, before = all_parts(new), all_parts(old)
-        changed, shape = differing(before, after), self.shape
-        if shape is not None and shape.apart and not changed and _same_rest(before, after):
-            found = self._alike(shape, new, before.get("metadata", ABSENT))
-            if found is not None:
-                return found
-        return Both(self.one(new), self.one(old), changed)
+        shape = self.shape
+        found = self._alike(shape, new, old) if shape is not None and shape.apart else None
+        if found is not None:
+            return found
+        return Both(self.one(new), self.one(old), differing(all_parts(old), all_parts(new)))
 
-    def _alike(self, shape: Shape, new: bytes, old: msgspec.Raw) -> Both | None:
-        """Read two objects that differ in nothing but metadata; None where one of them is odd."""
+    def _alike(self, shape: Shape, new: bytes, old: bytes) -> Both | None:
+        """Read two objects that differ in metadata alone; None where that cannot be seen at once.
+
+        INVARIANT: both end alike from a spec on, and what stands before it is, closed, an object
+        of nothing but kind, version and metadata: so that is all in which they can differ.
+        """
+        at = new.find(_SPEC)
+        end = new[at:]
+        if at < 0 or not old.endswith(end):
+            return None
         try:
-            document, was = self._decoder.decode(new), _meta_decoder.decode(old)
+            head = _head_decoder.decode(new[:at] + b"}")
+            was_head = _head_decoder.decode(old[: -len(end)] + b"}")
+            document = self._decoder.decode(new)
         except UNREADABLE:
             return None
-        meta = document.metadata
-        if meta is None or document.kind == PARTIAL:
+        meta, was = document.metadata, was_head.metadata
+        if meta is None or was is None or document.kind == PARTIAL:
+            return None
+        # WHY again what was decoded already: of a name that stands there twice the last one holds.
+        if (head.kind, head.metadata) != (document.kind, meta):
+            return None
+        if (head.kind, head.api_version) != (was_head.kind, was_head.api_version):
             return None
         key, labels = self._named(meta)
         key_before, labels_before = self._named(was)
@@ -391,11 +413,6 @@ class Reader:
 
     def _count(self, part: str) -> None:
         self.trimmer.odd[str(self.resource), part] += 1
-
-
-def _same_rest(before: Mapping[str, msgspec.Raw], after: Mapping[str, msgspec.Raw]) -> bool:
-    """Whether what `differing` leaves out is the same too, metadata apart."""
-    return all(before.get(name) == after.get(name) for name in ("status", "kind", "apiVersion"))
 
 
 def _controlled(owners: tuple[OwnerReference, ...]) -> bool:
