@@ -8,35 +8,41 @@ wrong on the way is doubt, answered as the operator's `whenDead` says, never a s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Awaitable
 from functools import partial
-from typing import Protocol
 
-import msgspec
 import structlog
 
 from suture.app.dryrun import with_impact
-from suture.app.grants import Marks, MemoryMarks, UsedUpError
-from suture.app.ports import Journal
-from suture.app.signals import Signals
-from suture.app.slices import Slices
+from suture.app.grants import UsedUpError
+from suture.app.rim import Asked, Doubt, Lane, Rim
+from suture.app.telling import addressed, charged, line_of
 from suture.errors import SutureError, UnavailableError
 from suture.impact.effects import Impact
 from suture.journal.entry import Entry
 from suture.journal.writing import entry_of
 from suture.judge import Judgement, World, judge, note_made, note_refused
 from suture.model.actor import Actor, IdentityKind, WhenDead
-from suture.model.attribution import Cause
-from suture.model.clock import Now
 from suture.model.digest import digest_of
-from suture.model.names import PODS, SERVICES, ObjectKey, Resource
+from suture.model.names import PODS, SERVICES, Resource
 from suture.model.request import Request
 from suture.policy.rules import Case
-from suture.verdict import ALLOWED, Answer, Reason, Verdict, enforced, erring, refusal_message
+from suture.verdict import Answer, Reason, Verdict, enforced, erring
 from suture.wire.admission import decode_review, encode_review
-from suture.wire.trim import Trimmer
+
+__all__ = [
+    "PROBE_NAME",
+    "PROBE_USER",
+    "PROBE_WORD",
+    "Answered",
+    "Doubt",
+    "Lane",
+    "Rim",
+    "addressed",
+    "admit",
+    "answer",
+    "confirmed",
+]
 
 log = structlog.get_logger(__name__)
 
@@ -56,80 +62,6 @@ PROBE_USER = "system:serviceaccount:default:suture-probe"
 PROBE_WORD = "suture answers"
 """By these `suture status` finds out whether API servers reach us: a dry run of an object under
 this name is answered with these words, whoever asks. Nobody gains by it: nothing is decided."""
-
-
-class Lane(StrEnum):
-    """How the API server routed a request to us; the path says which."""
-
-    DESTRUCTIVE = "destructive"
-    HELD = "destructive-held"
-    OTHER = "other"
-    CONSEQUENCES = "consequences"
-    PEOPLE = "people"
-
-    @property
-    def destructive(self) -> bool:
-        """Whether requests of this lane are charged and, in doubt, may be held."""
-        return self in (Lane.DESTRUCTIVE, Lane.HELD)
-
-    @property
-    def deadline_s(self) -> float:
-        """LIMIT: 60 % of the lane's `timeoutSeconds` (2 s and 1 s), so that we answer ourselves."""
-        return 1.2 if self.destructive else 0.6
-
-
-class Model(Protocol):
-    """What admission needs of the mirror."""
-
-    def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
-        """Return those of `resources` whose state is older than the bound, or was never known."""
-
-    async def refresh(self, keys: Iterable[ObjectKey]) -> None:
-        """Read objects live into the graph. Errors: UnavailableError."""
-
-    def saw(self, request: Request) -> None:
-        """Take the old object of a review into the graph where it is newer than ours."""
-
-
-@dataclass(frozen=True)
-class Rim:
-    """What stands around the decision: the model's freshness, the journal, time and chance.
-
-    `turns` is the reviews' own share of the event loop: those that come at once wait for each
-    other, and never for the model, which may have thousands of changes to take in.
-    """
-
-    model: Model
-    journal: Journal
-    signals: Signals
-    clock: Callable[[], Now]
-    decision_id: Callable[[Now], str]
-    trimmer: Trimmer
-    turns: Slices
-    marks: Marks = field(default_factory=MemoryMarks)
-
-
-class Doubt(Exception):  # noqa: N818 it is not an error: it is what `whenDead` is there for
-    """The model cannot decide this request."""
-
-    def __init__(self, code: str, why: str) -> None:
-        super().__init__(why)
-        self.code = code
-
-
-class _Asked(msgspec.Struct, frozen=True, gc=False):
-    """One review as it came, and the decision that it is to become."""
-
-    request: Request
-    actor: Actor
-    decision: str
-    lane: Lane
-    now: Now
-
-    @property
-    def until_ns(self) -> int:
-        """When it is too late to be judged, in monotonic time."""
-        return self.now.mono_ns + int(self.lane.deadline_s * 1e9)
 
 
 async def admit(body: bytes, lane: Lane, world: World, rim: Rim) -> bytes:
@@ -156,7 +88,7 @@ def answer(body: bytes, lane: Lane, world: World, rim: Rim) -> Answered:
     actor, decision = world.operators.attribute(request.user), rim.decision_id(now)
     if request.dry_run and request.key.name == PROBE_NAME:
         return encode_review(request.uid, _probed(world, actor, lane), decision)
-    asked = _Asked(request, actor, decision, lane, now)
+    asked = Asked(request, actor, decision, lane, now)
     if rim.turns.free():
         return _at_once(asked, world, rim)
     answered: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
@@ -164,7 +96,7 @@ def answer(body: bytes, lane: Lane, world: World, rim: Rim) -> Answered:
     return answered
 
 
-def _in_turn(answered: asyncio.Future[Answered], asked: _Asked, world: World, rim: Rim) -> None:
+def _in_turn(answered: asyncio.Future[Answered], asked: Asked, world: World, rim: Rim) -> None:
     """Answer a review once those before it have had their turn."""
     if answered.done():
         return
@@ -179,7 +111,7 @@ def _in_turn(answered: asyncio.Future[Answered], asked: _Asked, world: World, ri
         answered.set_exception(error)
 
 
-def _at_once(asked: _Asked, world: World, rim: Rim) -> Answered:
+def _at_once(asked: Asked, world: World, rim: Rim) -> Answered:
     """Answer a review whose turn it is, as far as nothing has to be waited for."""
     request, actor, lane = asked.request, asked.actor, asked.lane
     impact = Impact()
@@ -192,9 +124,9 @@ def _at_once(asked: _Asked, world: World, rim: Rim) -> Answered:
             return _awaited(asked, judgement, world, rim)
         _concluded(judgement, asked, world, rim)
         impact = judgement.case.impact
-        entry = _line(judgement, asked, world, rim)
+        entry = line_of(judgement, asked, world, rim)
         if entry is not None:
-            if _charged(judgement, asked):
+            if charged(judgement, asked):
                 return _awaited(asked, judgement, world, rim, entry)
             rim.journal.offer([entry])
         verdict = judgement.verdict
@@ -204,7 +136,7 @@ def _at_once(asked: _Asked, world: World, rim: Rim) -> Answered:
 
 
 async def _awaited(
-    asked: _Asked,
+    asked: Asked,
     judgement: Judgement | None,
     world: World,
     rim: Rim,
@@ -225,7 +157,7 @@ async def _awaited(
                 _concluded(judgement, asked, world, rim)
             impact = judgement.case.impact
             if entry is None:
-                entry = _line(judgement, asked, world, rim)
+                entry = line_of(judgement, asked, world, rim)
             await _journaled(entry, judgement, asked, rim)
             verdict = judgement.verdict
     except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
@@ -233,7 +165,7 @@ async def _awaited(
     return _told(verdict, impact, asked, rim)
 
 
-def _doubted(error: Exception, asked: _Asked, impact: Impact, world: World, rim: Rim) -> Verdict:
+def _doubted(error: Exception, asked: Asked, impact: Impact, world: World, rim: Rim) -> Verdict:
     """Answer what could not be decided, and write it down."""
     request, actor, lane, now = asked.request, asked.actor, asked.lane, asked.now
     verdict = in_doubt(error, request, actor, lane, rim)
@@ -245,7 +177,7 @@ def _doubted(error: Exception, asked: _Asked, impact: Impact, world: World, rim:
     return verdict
 
 
-def _told(verdict: Verdict, impact: Impact, asked: _Asked, rim: Rim) -> bytes:
+def _told(verdict: Verdict, impact: Impact, asked: Asked, rim: Rim) -> bytes:
     """Return the answer as bytes, and tell whoever measures."""
     request = asked.request
     rim.signals.decided(asked.lane, verdict, (rim.clock().mono_ns - asked.now.mono_ns) / 1e9)
@@ -284,7 +216,7 @@ def _unconfirmed(judgement: Judgement) -> bool:
     return judgement.verdict.denies and not judgement.case.actor.quarantined
 
 
-async def _considered(judgement: Judgement, asked: _Asked, world: World, rim: Rim) -> Judgement:
+async def _considered(judgement: Judgement, asked: Asked, world: World, rim: Rim) -> Judgement:
     """Confirm a refusal, mark the grants that an allow rests on."""
     if _unconfirmed(judgement):
         judgement = await confirmed(judgement, world, rim)
@@ -293,7 +225,7 @@ async def _considered(judgement: Judgement, asked: _Asked, world: World, rim: Ri
     return judgement
 
 
-def _concluded(judgement: Judgement, asked: _Asked, world: World, rim: Rim) -> None:
+def _concluded(judgement: Judgement, asked: Asked, world: World, rim: Rim) -> None:
     """Take note of what was decided.
 
     Errors: Doubt where a rule erred and nothing else refuses.
@@ -370,77 +302,17 @@ async def confirmed(judgement: Judgement, world: World, rim: Rim) -> Judgement:
     return judge(case.request, case.actor, world, rim.clock(), case.point)
 
 
-def _line(judgement: Judgement, asked: _Asked, world: World, rim: Rim) -> Entry | None:
-    """Return the line of a decision. What changes nothing is counted, not journaled: None."""
-    request, lane = asked.request, asked.lane
-    if not notable(judgement, lane):
-        return None
-    entry = _entry(judgement, asked, rim)
-    if lane is Lane.CONSEQUENCES:
-        return _tied(entry, world.attribution.cause_of(request))
-    if judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
-        world.attribution.admitted(request, asked.decision, asked.actor.operator)
-    return entry
-
-
-def _charged(judgement: Judgement, asked: _Asked) -> bool:
-    """Whether an allow costs something, so that its line must be durable before it is told.
-
-    WHY: an allow that was not written down cannot be undone, and its charge is lost in a restart.
-    """
-    if not asked.lane.destructive or asked.request.dry_run or judgement.verdict.denies:
-        return False
-    return bool(judgement.claims or judgement.grants)
-
-
-async def _journaled(entry: Entry | None, judgement: Judgement, asked: _Asked, rim: Rim) -> None:
+async def _journaled(entry: Entry | None, judgement: Judgement, asked: Asked, rim: Rim) -> None:
     """Write down what was decided; wait for the disk only where something was charged."""
     if entry is None:
         return
-    if not _charged(judgement, asked):
+    if not charged(judgement, asked):
         rim.journal.offer([entry])
         return
     try:
         await rim.journal.append([entry], deadline_s=JOURNAL_S)
     except UnavailableError as error:
         raise Doubt("doubt_journal", f"the journal is late: {error}") from error
-
-
-def _tied(entry: Entry, cause: Cause | None) -> Entry:
-    """Return a consequence's line with the decision that it follows from, where one is known."""
-    if cause is None:
-        return entry
-    return msgspec.structs.replace(entry, cause=cause.decision, cause_operator=cause.operator)
-
-
-def notable(judgement: Judgement, lane: Lane) -> bool:
-    """Whether a decision gets a line of its own."""
-    return (
-        lane.destructive
-        or lane is Lane.CONSEQUENCES
-        or judgement.verdict is not ALLOWED
-        or judgement.case.actor.kind is IdentityKind.BREAK_GLASS
-        or bool(judgement.case.impact.effects)
-    )
-
-
-def _entry(judgement: Judgement, asked: _Asked, rim: Rim) -> Entry:
-    verdict, now = judgement.verdict, asked.now
-    return entry_of(
-        asked.decision,
-        judgement.case,
-        verdict,
-        now,
-        lane=asked.lane,
-        findings=judgement.findings,
-        claims=judgement.claims,
-        receipt=judgement.receipt,
-        evidence=judgement.evidence,
-        latency_us=(rim.clock().mono_ns - now.mono_ns) // 1000,
-        keep_body=not verdict.denies and bool(judgement.case.impact.effects),
-        message=addressed(verdict, asked.decision).message,
-        grants=tuple(grant.name for grant in judgement.grants),
-    )
 
 
 def in_doubt(error: Exception, request: Request, actor: Actor, lane: Lane, rim: Rim) -> Verdict:
@@ -470,20 +342,4 @@ def in_doubt(error: Exception, request: Request, actor: Actor, lane: Lane, rim: 
         message=reason.message,
         status=429,
         retry_after_s=5,
-    )
-
-
-def addressed(verdict: Verdict, decision: str) -> Verdict:
-    """Return a verdict in its caller's words: reason, numbers, policy, decision, what to do."""
-    if verdict is ALLOWED or not verdict.reasons:
-        return verdict
-    advice = verdict.advice.replace("DECISION", decision) or f"run: suture explain {decision}"
-    prefix = "would be refused: " if verdict.would is Answer.DENY else ""
-    warnings = [
-        refusal_message(reason, decision, advice, prefix=prefix) for reason in verdict.reasons
-    ]
-    return msgspec.structs.replace(
-        verdict,
-        message=refusal_message(verdict.reasons[0], decision, advice) if verdict.message else "",
-        warnings=(*(warnings if verdict.warnings else ()), *verdict.hints),
     )

@@ -1,0 +1,89 @@
+"""How a decision is told: in its caller's words, and as a line of the journal."""
+
+from __future__ import annotations
+
+import msgspec
+
+from suture.app.rim import Asked, Lane, Rim
+from suture.journal.entry import Entry
+from suture.journal.writing import entry_of
+from suture.judge import Judgement, World
+from suture.model.actor import IdentityKind
+from suture.model.attribution import Cause
+from suture.verdict import ALLOWED, Answer, Verdict, refusal_message
+
+
+def addressed(verdict: Verdict, decision: str) -> Verdict:
+    """Return a verdict in its caller's words: reason, numbers, policy, decision, what to do."""
+    if verdict is ALLOWED or not verdict.reasons:
+        return verdict
+    advice = verdict.advice.replace("DECISION", decision) or f"run: suture explain {decision}"
+    prefix = "would be refused: " if verdict.would is Answer.DENY else ""
+    warnings = [
+        refusal_message(reason, decision, advice, prefix=prefix) for reason in verdict.reasons
+    ]
+    return msgspec.structs.replace(
+        verdict,
+        message=refusal_message(verdict.reasons[0], decision, advice) if verdict.message else "",
+        warnings=(*(warnings if verdict.warnings else ()), *verdict.hints),
+    )
+
+
+def line_of(judgement: Judgement, asked: Asked, world: World, rim: Rim) -> Entry | None:
+    """Return the line of a decision. What changes nothing is counted, not journaled: None."""
+    request, lane = asked.request, asked.lane
+    if not notable(judgement, lane):
+        return None
+    entry = _entry(judgement, asked, rim)
+    if lane is Lane.CONSEQUENCES:
+        return _tied(entry, world.attribution.cause_of(request))
+    if judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
+        world.attribution.admitted(request, asked.decision, asked.actor.operator)
+    return entry
+
+
+def charged(judgement: Judgement, asked: Asked) -> bool:
+    """Whether an allow costs something, so that its line must be durable before it is told.
+
+    WHY: an allow that was not written down cannot be undone, and its charge is lost in a restart.
+    """
+    if not asked.lane.destructive or asked.request.dry_run or judgement.verdict.denies:
+        return False
+    return bool(judgement.claims or judgement.grants)
+
+
+def _tied(entry: Entry, cause: Cause | None) -> Entry:
+    """Return a consequence's line with the decision that it follows from, where one is known."""
+    if cause is None:
+        return entry
+    return msgspec.structs.replace(entry, cause=cause.decision, cause_operator=cause.operator)
+
+
+def notable(judgement: Judgement, lane: Lane) -> bool:
+    """Whether a decision gets a line of its own."""
+    return (
+        lane.destructive
+        or lane is Lane.CONSEQUENCES
+        or judgement.verdict is not ALLOWED
+        or judgement.case.actor.kind is IdentityKind.BREAK_GLASS
+        or bool(judgement.case.impact.effects)
+    )
+
+
+def _entry(judgement: Judgement, asked: Asked, rim: Rim) -> Entry:
+    verdict, now = judgement.verdict, asked.now
+    return entry_of(
+        asked.decision,
+        judgement.case,
+        verdict,
+        now,
+        lane=asked.lane,
+        findings=judgement.findings,
+        claims=judgement.claims,
+        receipt=judgement.receipt,
+        evidence=judgement.evidence,
+        latency_us=(rim.clock().mono_ns - now.mono_ns) // 1000,
+        keep_body=not verdict.denies and bool(judgement.case.impact.effects),
+        message=addressed(verdict, asked.decision).message,
+        grants=tuple(grant.name for grant in judgement.grants),
+    )
