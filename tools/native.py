@@ -30,8 +30,9 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 ROOMS = ("model/graph", "impact")
 ALSO = (
-    "budget/sliding", "journal/writing", "model/covered", "model/difference", "model/marks",
-    "model/neighbourhood", "model/references", "model/targets", "policy/evaluate", "policy/index",
+    "budget/sliding", "journal/writing", "judge", "model/covered", "model/difference",
+    "model/marks", "model/neighbourhood", "model/references", "model/targets",
+    "policy/evaluate", "policy/index",
 )  # fmt: skip
 """What judging spends its time in, besides the two rooms."""
 
@@ -92,7 +93,7 @@ def read_by() -> list[Path]:
     """
     package = SRC / "suture"
     rooms = (package / room for room in READ)
-    single = {package / "errors.py", package / "verdict.py"}
+    single = {package / f"{name}.py" for name in ("errors", "judge", "verdict", "world")}
     return sorted(single | {path for room in rooms for path in room.rglob("*.py")})
 
 
@@ -141,7 +142,7 @@ def build() -> int:
         shutil.copytree(SRC, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
         names = [str(path.relative_to(SRC)) for path in modules()]
         run = subprocess.run(
-            [sys.executable, "-m", "mypyc", "--strict", *names],
+            [sys.executable, "-m", "mypyc", f"--config-file={ROOT / 'pyproject.toml'}", *names],
             cwd=copy,
             env={"MYPYC_OPT_LEVEL": "2", "MYPYC_DEBUG_LEVEL": "0", **os.environ},
             stdout=subprocess.PIPE,

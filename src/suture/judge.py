@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-
-import msgspec
 
 from suture.budget.claims import Claim, Receipt
-from suture.budget.ledger import Ledger
 from suture.impact.change import Change
 from suture.impact.effects import ALL_EFFECTS
 from suture.impact.estimate import estimate
@@ -22,29 +18,22 @@ from suture.impact.project import project
 from suture.impact.recent import remember
 from suture.impact.replaced import replacements
 from suture.impact.taking import places_of, takes_away
-from suture.model.actor import Actor, IdentityKind, Operators
-from suture.model.attribution import Attribution
+from suture.model.actor import Actor, IdentityKind
 from suture.model.clock import Now
-from suture.model.consent import RECONSIDER_S, Consents
+from suture.model.consent import RECONSIDER_S
 from suture.model.digest import digest_of
 from suture.model.freezes import POLICY as FREEZE
-from suture.model.freezes import Freeze, Freezes, holding
-from suture.model.grants import Exemption, Grant, Grants
-from suture.model.graph import Graph, GraphView
-from suture.model.history import History
-from suture.model.matchsets import Evaluate
+from suture.model.freezes import Freeze, holding
+from suture.model.grants import Exemption
+from suture.model.graph import GraphView
 from suture.model.names import ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject
-from suture.model.overlay import Overlay
 from suture.model.request import Collection, CollectionItem, Request, intent_of
-from suture.policy.compile import PolicySet
 from suture.policy.evaluate import evaluate
-from suture.policy.matchconditions import MatchConditions
-from suture.policy.rules import Case, ClusterFacts, Findings, Point, Usage
+from suture.policy.rules import Case, Findings, Point, Usage
 from suture.verdict import (
     ALLOWED,
     HUMAN,
-    Verdict,
     asked_again,
     cautioned,
     claims_of,
@@ -56,60 +45,22 @@ from suture.verdict import (
     quarantined,
     waived,
 )
+from suture.world import Judgement, World
+
+__all__ = [
+    "SPARED",
+    "Judgement",
+    "World",
+    "judge",
+    "note_collection",
+    "note_made",
+    "note_refused",
+    "spared_by_quarantine",
+]
 
 EVIDENCE_OBJECTS = 8
 """LIMIT: objects read live before a refusal: 8 reads at once at about 3 ms each stay far under
 the 100 ms that the confirming read may take."""
-
-
-@dataclass
-class World:
-    """All that a judgement reads, and the few things that it changes.
-
-    What changes is overlay, history, ledger and consents, each through `admit` alone. What people
-    allowed (`grants`) and when (`freezes`) is put in force by `enforce`.
-    """
-
-    policies: PolicySet
-    graph: Graph = field(default_factory=Graph)
-    overlay: Overlay = field(init=False)
-    attribution: Attribution = field(init=False)
-    history: History = field(default_factory=History)
-    ledger: Ledger = field(default_factory=Ledger)
-    operators: Operators = field(default_factory=Operators)
-    grants: Grants = field(default_factory=Grants)
-    freezes: Freezes = field(default_factory=Freezes)
-    consents: Consents = field(default_factory=Consents)
-    cluster: ClusterFacts = field(default_factory=ClusterFacts)
-    conditions: Evaluate = field(default_factory=MatchConditions)
-
-    def __post_init__(self) -> None:
-        self.overlay = Overlay(self.graph)
-        self.attribution = Attribution(self.graph, self.overlay)
-
-    @property
-    def view(self) -> GraphView:
-        """The graph's read-only face at this moment."""
-        return GraphView(self.graph, self.history)
-
-
-class Judgement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What was decided, with everything that it rests on.
-
-    `evidence` names the objects whose live state could turn a refusal into an allow.
-    """
-
-    case: Case
-    change: Change
-    findings: Findings
-    claims: tuple[Claim, ...]
-    receipt: Receipt
-    verdict: Verdict
-    evidence: tuple[ObjectKey, ...] = ()
-    grants: tuple[Grant, ...] = ()
-    """By which a refusal was lifted."""
-    unmarked: bool = False
-    """Whether their use has yet to be marked on the cluster; until it is, nothing is reserved."""
 
 
 SPARED = frozenset(
