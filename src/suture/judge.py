@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
+from typing import Final
 
 from suture.budget.claims import Claim, Receipt
 from suture.impact.change import Change
@@ -58,12 +59,12 @@ __all__ = [
     "spared_by_quarantine",
 ]
 
-EVIDENCE_OBJECTS = 8
+EVIDENCE_OBJECTS: Final = 8
 """LIMIT: objects read live before a refusal: 8 reads at once at about 3 ms each stay far under
 the 100 ms that the confirming read may take."""
 
 
-SPARED = frozenset(
+SPARED: Final = frozenset(
     {
         Resource("coordination.k8s.io", "leases"),
         Resource("", "events"),
@@ -73,9 +74,9 @@ SPARED = frozenset(
 """WHY spared: a quarantined operator that loses its lease restarts for ever, and its events are
 how its owner learns what it wants."""
 
-GRANTED = Receipt(granted=True)
+GRANTED: Final = Receipt(granted=True)
 
-AS_IT_IS = nullcontext()
+AS_IT_IS: Final = nullcontext()
 """The world with everything that was admitted."""
 
 

@@ -9,6 +9,7 @@ Source: the scheduler's filters; nodelifecycle (NoExecute taints evict); the dae
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import CapacityLost, Victim
@@ -22,7 +23,7 @@ from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
 from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
 from suture.model.writes import HOUR_S, TEN_MINUTES_S
 
-NODES_LOOKED_AT = 2_000
+NODES_LOOKED_AT: Final = 2_000
 """LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
 
 

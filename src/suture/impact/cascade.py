@@ -9,6 +9,7 @@ Source: kubernetes pkg/controller/garbagecollector (attemptToDeleteItem), namesp
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.model.graph import GraphView, Owner
 from suture.model.names import (
@@ -25,9 +26,9 @@ from suture.model.names import (
 )
 from suture.model.objects import ClusterObject, CrdFacts
 
-ENDPOINTS = Resource("", "endpoints")
+ENDPOINTS: Final = Resource("", "endpoints")
 
-_ORPHANS_BY_DEFAULT = frozenset({JOBS, REPLICATION_CONTROLLERS})
+_ORPHANS_BY_DEFAULT: Final = frozenset({JOBS, REPLICATION_CONTROLLERS})
 
 
 def default_propagation(resource: Resource) -> Propagation:

@@ -7,6 +7,7 @@ pods by class, and what a parent can spare is handed out once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.explained import (
@@ -36,13 +37,13 @@ from suture.model.names import (
     Resource,
 )
 
-FEW = 8
+FEW: Final = 8
 """LIMIT: objects of a kind that are asked one by one, about where columns begin to cost less."""
 
-MADE_ANEW = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
+MADE_ANEW: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 """What goes along in numbers, and is kept by its controller alone."""
 
-MANY = 1_000
+MANY: Final = 1_000
 """From how many objects on it is asked once whether all of them go with their owners: to ask costs
 0.1 µs each, and of a workload nearly all are pods, which are asked by class as it is."""
 

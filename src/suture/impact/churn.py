@@ -7,6 +7,7 @@ are too many, a policy says.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Churn, Confidence, Victim
@@ -24,12 +25,12 @@ from suture.model.names import PODS
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S, TEN_MINUTES_S, Deed, What, number
 
-WINDOWS_S = (TEN_MINUTES_S, HOUR_S)
+WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
 
-REPEATED = 2
+REPEATED: Final = 2
 """From how often on it is said: what happens once is no repetition."""
 
-ROWS_ASKED = 64
+ROWS_ASKED: Final = 64
 """LIMIT: objects of a collection of which each is asked how often it went, 5 µs each."""
 
 

@@ -11,6 +11,7 @@ declared.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.parents import resize_explained, wanted_count
@@ -22,7 +23,7 @@ from suture.model.graph import GraphView, Lot
 from suture.model.names import DISRUPTION_BUDGETS, PODS, STATEFUL_SETS, WORKLOADS, Resource
 from suture.model.objects import PodFacts, WorkloadFacts
 
-MEMBERS = 3
+MEMBERS: Final = 3
 """LIMIT: members of the smallest set that can have a majority and lose one."""
 
 

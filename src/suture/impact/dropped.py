@@ -8,6 +8,7 @@ Source: the review carries both versions; see `model.entries` for what an entry 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -29,17 +30,17 @@ from suture.model.names import (
 )
 from suture.model.objects import ClusterObject
 
-FIELDS = 16
+FIELDS: Final = 16
 """LIMIT: places within one object that are told of; the rest is of the same write."""
 
-CLUSTERS_OWN = "kube-system"
+CLUSTERS_OWN: Final = "kube-system"
 """The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
 
-BOOTSTRAPPED = ("kubernetes.io/bootstrapping", "rbac-defaults")
+BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
 """The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
 
-BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
-KEYED = frozenset({CONFIG_MAPS, SECRETS})
+BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+KEYED: Final = frozenset({CONFIG_MAPS, SECRETS})
 
 
 def may_drop(change: Change) -> bool:

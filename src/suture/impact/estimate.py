@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import lru_cache
+from typing import Final
 
 from suture.impact.capacity import capacity_effects, touches_nodes
 from suture.impact.change import Change
@@ -50,14 +51,14 @@ from suture.model.matchsets import Evaluate
 from suture.model.names import ENDPOINT_SLICES, NODES, PODS, SERVICES, WORKLOADS, Resource
 from suture.model.request import Request
 
-NO_IMPACT = Impact()
+NO_IMPACT: Final = Impact()
 
-POLICY_SETS = 16
+POLICY_SETS: Final = 16
 """LIMIT: sets of needed effects whose families are remembered: the policies in force, all effects,
 and those of a few earlier policies; 0.3 kB each."""
 
 
-KIND_SETS = 256
+KIND_SETS: Final = 256
 """LIMIT: sets of types that go together whose families are remembered; 1 kB each. Most changes
 take one of some ten: a pod, a Service with its slices, a Deployment with all of its own."""
 
@@ -74,7 +75,7 @@ def _touches_pods(change: Change) -> bool:
     return not change.empty
 
 
-_TAKING = Change(direct=(0,))
+_TAKING: Final = Change(direct=(0,))
 """What every change that only takes away is like, for families that are asked by change."""
 
 FAMILIES: tuple[Family, ...] = (

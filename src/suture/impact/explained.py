@@ -7,6 +7,7 @@ good is a dip; everything else is lasting, and is what budgets and floors are ab
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from suture.impact.cascade import absent
 from suture.model.edges import Edge
@@ -49,16 +50,16 @@ KEPT_BY_NAME: dict[Resource, frozenset[str]] = {
 }
 """SOURCE: serviceaccount and root-ca-cert-publisher controllers: one in every namespace."""
 
-ALWAYS_COUNTED = frozenset(
+ALWAYS_COUNTED: Final = frozenset(
     {SERVICES, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, REPLICA_SETS, CRON_JOBS, CLAIMS, INGRESSES}
 )
-USABLE = frozenset({SERVICES, CLAIMS, PODS, CRDS, DISRUPTION_BUDGETS})
+USABLE: Final = frozenset({SERVICES, CLAIMS, PODS, CRDS, DISRUPTION_BUDGETS})
 """Kinds of which the model can tell whether they serve, run or hold data right now."""
 
-NAMES_ASKED = 16
+NAMES_ASKED: Final = 16
 """LIMIT: pods of a StatefulSet looked at by name, 3 us each: a larger one is told to heal."""
 
-_GATEWAY_GROUP = "gateway.networking.k8s.io"
+_GATEWAY_GROUP: Final = "gateway.networking.k8s.io"
 
 
 def owner_ends(view: GraphView, row: int) -> bool:

@@ -9,6 +9,7 @@ VolumeSnapshotContent `deletionPolicy`; for custom resources their own schemas.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.effects import ExternalDeleted
 from suture.impact.finalizers import BUILT_IN
@@ -31,9 +32,9 @@ from suture.model.names import (
 from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
 from suture.model.writes import HOUR_S
 
-LOAD_BALANCER = "LoadBalancer"
-FINALIZER = "finalizer"
-DELETES = frozenset({"delete", "destroy"})
+LOAD_BALANCER: Final = "LoadBalancer"
+FINALIZER: Final = "finalizer"
+DELETES: Final = frozenset({"delete", "destroy"})
 """What a field says, in small letters, that has the thing outside deleted; else it is kept."""
 
 
@@ -78,8 +79,12 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
         )
 
 
-_NEVER = frozenset({PODS, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, NAMESPACES})
-_NEVER_OF = frozenset({"apps", "batch", "policy", "autoscaling", "rbac.authorization.k8s.io"})
+_NEVER: Final = frozenset(
+    {PODS, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, NAMESPACES}
+)
+_NEVER_OF: Final = frozenset(
+    {"apps", "batch", "policy", "autoscaling", "rbac.authorization.k8s.io"}
+)
 """Kinds and groups of Kubernetes' own that stand for nothing outside: not read, only counted."""
 
 

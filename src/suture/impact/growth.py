@@ -7,6 +7,7 @@ most creates are ordinary. What stands in for an object that another actor took 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, Growth, Victim
@@ -27,15 +28,15 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, CustomFacts, WorkloadFacts
 from suture.model.writes import HOUR_S, What, number
 
-MINUTE_S = 60
+MINUTE_S: Final = 60
 
-CHILDREN_TOLD = 50
+CHILDREN_TOLD: Final = 50
 """From how many children on one more is told, unless their owner declares as many."""
 
-CREATED_TOLD = 50
+CREATED_TOLD: Final = 50
 """From how many creations of a type by one actor within a minute on one more is told."""
 
-_DECLARES = frozenset({REPLICA_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS})
+_DECLARES: Final = frozenset({REPLICA_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS})
 """Owners that declare how many pods they want; a Deployment's number is not of ReplicaSets."""
 
 

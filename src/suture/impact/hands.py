@@ -7,6 +7,7 @@ LIMIT: of what was made before Suture was there, or is no longer remembered, nob
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from suture.impact.explained import RECREATED_BY
 from suture.impact.keepers import works_for
@@ -19,15 +20,15 @@ from suture.model.names import PODS, ObjectKey
 from suture.model.objects import ServiceFacts
 from suture.model.writes import HOUR_S
 
-READERS = 64
+READERS: Final = 64
 """LIMIT: objects that name one Service and are asked whose they are; what more of them read is
 nobody's to give up."""
 
-SYSTEM = "kube-system"
+SYSTEM: Final = "kube-system"
 
-_NO_READERS = frozenset({Edge.SLICE_OF, Edge.OWNER})
+_NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 
-LATELY_S = 24 * 3600
+LATELY_S: Final = 24 * 3600
 """How long what an identity made is a work of the day for it."""
 
 

@@ -9,16 +9,17 @@ and leave it where the finalizer was taken off before.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from suture.impact.cascade import closure
 from suture.impact.finalizers import BUILT_IN
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 
-FINALIZERS = 1024
+FINALIZERS: Final = 1024
 """LIMIT: sets of finalizers of which it is remembered whose they are; clusters have a hundred."""
 
-DEEP = 4
+DEEP: Final = 4
 """LIMIT: applications that keep applications: an application of applications is two. What lies
 deeper is told when its own application goes."""
 

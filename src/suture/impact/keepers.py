@@ -9,6 +9,8 @@ manager's own accounts.
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.impact.finalizers import called_like
 from suture.impact.keeper import Keeper
 from suture.impact.scene import Scene
@@ -19,7 +21,7 @@ from suture.model.habits import RELEASES, managers_of
 from suture.model.names import NAMESPACES, SERVICE_ACCOUNTS, ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
-BUILT_IN = frozenset(
+BUILT_IN: Final = frozenset(
     {
         names.DEPLOYMENTS,
         names.REPLICA_SETS,
@@ -35,7 +37,7 @@ BUILT_IN = frozenset(
 )
 """Kinds that kube-controller-manager runs: their keepers are its accounts, and nobody else."""
 
-CONTROLLERS = f"{SERVICE_ACCOUNT}kube-system:"
+CONTROLLERS: Final = f"{SERVICE_ACCOUNT}kube-system:"
 
 CONTROLLER, GITOPS, HELM, CREATOR, FIELDS = (
     "controller", "gitops", "helm", "creator", "field-manager",

@@ -9,6 +9,7 @@ Source: admissionregistration/v1 and apiextensions/v1 clientConfig, apiregistrat
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from suture.impact.admissionpath import Use, blocked_by, blocks_itself, uses_of
 from suture.impact.change import Change, Rewritten
@@ -25,9 +26,9 @@ from suture.model.names import (
 )
 from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts, ServiceFacts, ServiceRef
 
-PATHS = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
+PATHS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
 
-NEEDED_NONE = -1
+NEEDED_NONE: Final = -1
 """Ready endpoints of a path that worked without any: answered by the API server, or by URL."""
 
 

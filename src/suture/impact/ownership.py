@@ -11,6 +11,7 @@ deleted then.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, OwnerInvalid, Victim
@@ -20,13 +21,13 @@ from suture.model.graph import GraphView
 from suture.model.objects import ClusterObject, OwnerReference
 from suture.model.targets import resource_of
 
-OTHER_NAMESPACE = "other-namespace"
-NAMESPACED_OWNER = "namespaced-owner"
-UNKNOWN_UID = "unknown-uid"
-WRONG_KIND = "wrong-kind"
-UNKNOWN_KIND = "unknown-kind"
+OTHER_NAMESPACE: Final = "other-namespace"
+NAMESPACED_OWNER: Final = "namespaced-owner"
+UNKNOWN_UID: Final = "unknown-uid"
+WRONG_KIND: Final = "wrong-kind"
+UNKNOWN_KIND: Final = "unknown-kind"
 
-UNRESOLVED = frozenset({NAMESPACED_OWNER, UNKNOWN_KIND})
+UNRESOLVED: Final = frozenset({NAMESPACED_OWNER, UNKNOWN_KIND})
 """What the collector stops at: as long as one owner is such, the object stays."""
 
 

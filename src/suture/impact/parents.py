@@ -9,6 +9,7 @@ Deployment controller (a ReplicaSet at zero is history).
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from suture.impact.change import Rewritten
 from suture.model.edges import Edge
@@ -26,11 +27,11 @@ from suture.model.names import (
 )
 from suture.model.objects import CustomFacts, WorkloadFacts
 
-_MOUNTS = frozenset({Edge.CLAIM})
-_ORDINAL = re.compile(r"(.+)-(\d{1,9})")
+_MOUNTS: Final = frozenset({Edge.CLAIM})
+_ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
 
 
-CLIMBED = 8
+CLIMBED: Final = 8
 """LIMIT: owners above a pod that are followed: Job and CronJob, ReplicaSet and Deployment, are two;
 a ring of owners, which nothing forbids, ends here."""
 

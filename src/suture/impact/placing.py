@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, PlacementLost
@@ -28,14 +29,14 @@ from suture.model.objects import NodeFacts, PodFacts, WorkloadFacts
 from suture.model.placement import Placement
 from suture.model.podtemplate import rollout_of
 
-NODES_LOOKED_AT = 4_000
+NODES_LOOKED_AT: Final = 4_000
 """LIMIT: nodes of which each is asked whether it would do: 2 µs each, 8 ms, for writes that come a
 few times a day. More are taken to do: nobody is refused for a node that was not looked at."""
 
-PODS_LOOKED_AT = 4_000
+PODS_LOOKED_AT: Final = 4_000
 """LIMIT: pods of a DaemonSet whose node is asked, one a node."""
 
-PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+PASSING: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints that tell the state of a node and pass. SOURCE: well-known labels, annotations, taints."""
 
 

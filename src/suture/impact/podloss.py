@@ -7,6 +7,7 @@ Source: ReplicaSet and StatefulSet controllers (surplus pods go, those not ready
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.effects import PodsLost
 from suture.impact.parents import asked_for, resize_explained, wanted_count
@@ -19,7 +20,7 @@ from suture.model.objects import NodeFacts, WorkloadFacts
 from suture.model.placement import REPELS
 from suture.model.writes import HOUR_S
 
-NAMED_MAKERS = 8
+NAMED_MAKERS: Final = 8
 """LIMIT: makers whose victims are named, those that lose most: of a namespace with 300 of them a
 name is 4 us, and nobody reads 1,500. What is removed is named as a whole beside this."""
 

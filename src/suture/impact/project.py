@@ -6,7 +6,7 @@ an error.
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from suture.impact.cascade import closure, default_propagation
 from suture.impact.change import NOTHING, Change
@@ -16,7 +16,7 @@ from suture.model.graph import GraphView
 from suture.model.names import PODS, ObjectKey, Operation, Propagation, Resource
 from suture.model.request import Collection, CollectionItem, One, Request
 
-FINALIZED = {"orphan": Propagation.ORPHAN, "foregroundDeletion": Propagation.FOREGROUND}
+FINALIZED: Final = {"orphan": Propagation.ORPHAN, "foregroundDeletion": Propagation.FOREGROUND}
 """What a finalizer on an object says of its dependents, where the delete says nothing."""
 
 

@@ -10,6 +10,7 @@ served version).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
@@ -30,7 +31,7 @@ from suture.model.names import (
 )
 from suture.model.objects import CrdFacts, WorkloadFacts
 
-BREAKING = frozenset(
+BREAKING: Final = frozenset(
     {
         Edge.CONFIG_MAP, Edge.SECRET, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET, Edge.CLAIM,
         Edge.PRIORITY_CLASS, Edge.RUNTIME_CLASS, Edge.RESOURCE_CLAIM, Edge.GOVERNING_SERVICE,
@@ -41,7 +42,7 @@ BREAKING = frozenset(
 """Needs without which something cannot start or work. Others have effects of their own: routes,
 paths into the API, rights, volumes."""
 
-_NAMED_BY_NONE = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
+_NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
 
 def breaks_references(change: Change) -> bool:

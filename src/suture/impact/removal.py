@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
@@ -22,7 +23,7 @@ from suture.model.names import CLAIMS, PODS, Resource
 PROTECT, PROTECTED = "suture.dev/protect", "true"
 """The label by which people say that an object is to stay, whoever would take it away."""
 
-STANDING_ASKED = 64
+STANDING_ASKED: Final = 64
 """LIMIT: objects of a collection that are asked whether they stand for a pod, 4 us each."""
 
 

@@ -7,6 +7,7 @@ replacement is believed to justify, and how often, is in `docs/decisions`, 6.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Final
 
 from suture.impact.parents import maker_of
 from suture.model.edges import Edge
@@ -22,8 +23,8 @@ from suture.model.names import (
 )
 from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
 
-ROUTE_GROUP = "gateway.networking.k8s.io"
-ANY_HOST = ""
+ROUTE_GROUP: Final = "gateway.networking.k8s.io"
+ANY_HOST: Final = ""
 
 Replace = Callable[[GraphView, int, Collection[int]], tuple[int, ...]]
 

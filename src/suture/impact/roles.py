@@ -6,6 +6,8 @@ away and gives it to the next, and for a moment nobody bears it.
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.impact.change import Rewritten
 from suture.impact.keepers import is_own, keeps
 from suture.impact.rollout import pods_under
@@ -14,7 +16,7 @@ from suture.model.graph import GraphView
 from suture.model.names import PODS
 from suture.model.writes import HOUR_S, What
 
-MEMBERS_ASKED = 16
+MEMBERS_ASKED: Final = 16
 """LIMIT: members beside a pod that are asked whether they bear its new role; a set whose members
 have roles has three or five."""
 

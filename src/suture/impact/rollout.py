@@ -12,6 +12,7 @@ pods that it makes from then on.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, PodsRestarted
@@ -28,14 +29,14 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import Rollout, rollout_of
 
-FOLLOWING = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
+FOLLOWING: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 """Workloads whose pods follow their template."""
 
-ON_DELETE = "OnDelete"
-ROLLING = "RollingUpdate"
-RECREATE = "Recreate"
+ON_DELETE: Final = "OnDelete"
+ROLLING: Final = "RollingUpdate"
+RECREATE: Final = "Recreate"
 
-DEPLOYMENT_SHARE = "25%"
+DEPLOYMENT_SHARE: Final = "25%"
 """SOURCE: apps/v1 defaulting of a Deployment's maxUnavailable and maxSurge."""
 
 

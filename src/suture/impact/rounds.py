@@ -7,6 +7,7 @@ back cannot be created: what looked like a dip lasts, and may empty further Serv
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,7 +18,7 @@ from suture.impact.routes import route_effects
 from suture.impact.scene import Scene
 from suture.impact.serving import ServingEffect, serving_effects
 
-ROUNDS = 3
+ROUNDS: Final = 3
 """LIMIT: times that a broken path may make more Services stay empty, and these break more paths:
 no cluster seen has a webhook behind a webhook behind a webhook. What lies deeper is told as a dip
 where it is a loss."""

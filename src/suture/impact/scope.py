@@ -6,6 +6,7 @@ Webhooks and bindings are here; who loses traffic to a network policy is next do
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, ScopeWidened
@@ -36,30 +37,30 @@ from suture.model.names import (
 )
 from suture.model.objects import Webhook, WebhookFacts
 
-WEBHOOKS = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS})
-BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
-_WRITTEN = WEBHOOKS | BINDINGS | POLICIES
+WEBHOOKS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS})
+BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+_WRITTEN: Final = WEBHOOKS | BINDINGS | POLICIES
 
-SYSTEM = "kube-system"
-ESSENTIAL = (
+SYSTEM: Final = "kube-system"
+ESSENTIAL: Final = (
     PODS, SERVICES, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, DEPLOYMENTS,
     REPLICA_SETS, DAEMON_SETS, LEASES,
 )  # fmt: skip
 """What the components in kube-system write, or are made of: who stands in its way stands in the way
 of the cluster itself."""
 
-WRITES = ("CREATE", "UPDATE", "DELETE")
+WRITES: Final = ("CREATE", "UPDATE", "DELETE")
 
-EVERYBODY = frozenset(
+EVERYBODY: Final = frozenset(
     {"system:authenticated", "system:unauthenticated", "system:serviceaccounts", "system:anonymous"}
 )
 """Groups, and the user of those who say no name, that everybody or every account is in."""
 
-NAMESPACES_ASKED = 2_000
+NAMESPACES_ASKED: Final = 2_000
 """LIMIT: namespaces of which each is asked whether a webhook matches its pods: 3 µs each, 6 ms,
 for writes that come a few times a day. More are taken to be like these."""
 
-BY_URL = -1
+BY_URL: Final = -1
 """Ready backends of a webhook that is called by URL, of which the model knows nothing."""
 
 

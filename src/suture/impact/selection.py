@@ -11,6 +11,7 @@ selector and has no controller, and lets go of what no longer matches).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Growth, SelectionChanged
@@ -35,13 +36,13 @@ from suture.model.objects import ClusterObject, CustomFacts, WorkloadFacts
 from suture.model.podtemplate import rollout_of
 from suture.model.references import selections
 
-ADOPTING = (REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS)
+ADOPTING: Final = (REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS)
 """What takes pods without a controller for its own, when their labels match."""
 
 SELECTOR, LABELS, ROLE, CREATED = "selector", "labels", "role", "created"
-ORPHANED = "orphaned"
+ORPHANED: Final = "orphaned"
 
-CONTROLLERS_ASKED = 2_000
+CONTROLLERS_ASKED: Final = 2_000
 """LIMIT: controllers of a type in a namespace that are asked whether they would adopt a pod: 5 ms.
 Only pods without a controller are asked about, and those are few."""
 

@@ -7,6 +7,7 @@ Source: the endpointslice controller's rule for `ready` (Ready, and not terminat
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.change import Resized, Rewritten
 from suture.impact.effects import (
@@ -26,7 +27,7 @@ from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS
 from suture.model.objects import ClusterObject, ServiceFacts, SliceFacts, WorkloadFacts
 
-CONTROLLERS = frozenset({"endpointslice-controller.k8s.io", MIRRORING})
+CONTROLLERS: Final = frozenset({"endpointslice-controller.k8s.io", MIRRORING})
 """SOURCE: k8s.io/endpointslice and the mirroring controller, which leave what others manage."""
 
 ServingEffect = EndpointsLost | ServiceEmptied

@@ -8,6 +8,7 @@ Source: networking/v1 NetworkPolicyPeer (`namespaceSelector`); admissionregistra
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Hollowed, SelectionChanged
@@ -20,13 +21,13 @@ from suture.model.matchsets import Call, Match, matches
 from suture.model.names import MUTATING_WEBHOOKS, NAMESPACES, PODS, VALIDATING_WEBHOOKS
 from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
-POLICIES_ASKED = 20_000
+POLICIES_ASKED: Final = 20_000
 """LIMIT: network policies whose peers are asked: 1 µs each where none selects by namespace."""
 
-TOLD = 64
+TOLD: Final = 64
 """LIMIT: peers of policies that are told of: a refusal needs one."""
 
-CLASSES_ASKED = 64
+CLASSES_ASKED: Final = 64
 """LIMIT: classes of pods of the namespace that a webhook is asked about, 5 µs each."""
 
 

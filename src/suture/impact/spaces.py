@@ -6,12 +6,13 @@ Beside what asks about webhooks and policies before what they are for is install
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from suture.model.graph import GraphView
 from suture.model.names import NAMESPACES, SERVICES, ObjectKey
 from suture.model.objects import ServiceFacts
 
-NAME_LABEL = "kubernetes.io/metadata.name"
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
 """The label that the API server keeps on each namespace, with its name."""
 
 

@@ -12,6 +12,7 @@ driver detaches the volume when it goes, mounted or not).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, DataLost
@@ -31,11 +32,11 @@ from suture.model.names import (
 )
 from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, PodFacts
 
-HOLDERS = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
+HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""
 
 RETAIN, DELETE, NONE = "Retain", "Delete", ""
-PROTECTED = "kubernetes.io/pvc-protection"
+PROTECTED: Final = "kubernetes.io/pvc-protection"
 
 
 def data_effects(scene: Scene) -> Iterable[DataLost]:

@@ -10,6 +10,7 @@ discovery of any API group fails).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.effects import DeletionStuck
 from suture.impact.finalizers import BUILT_IN, called_alike
@@ -28,9 +29,9 @@ from suture.model.names import (
     Resource,
 )
 
-NAMESPACE_FINALIZER = "kubernetes"
-_RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})
-_CONTROLLERS = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+NAMESPACE_FINALIZER: Final = "kubernetes"
+_RUNS_AS: Final = frozenset({Edge.SERVICE_ACCOUNT})
+_CONTROLLERS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 
 
 def stuck_effects(scene: Scene) -> Iterable[DeletionStuck]:

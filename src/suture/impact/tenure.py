@@ -9,6 +9,7 @@ before admission, so that a first write by another shows as a manager more).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from suture.impact.causes import MADE_ANEW
 from suture.impact.change import Change, Rewritten
@@ -48,7 +49,7 @@ from suture.model.names import (
 )
 from suture.model.objects import ClusterObject
 
-LOOKED_AT = 64
+LOOKED_AT: Final = 64
 """LIMIT: objects of one collection that are asked whose they are, and releases and applications
 that are told to lose something: a refusal needs one."""
 
@@ -56,16 +57,16 @@ DELETE, OWNERS, ADOPTION = "delete", "owners", "adoption"
 SELECTOR, LABELS = "selector", "labels"
 FINALIZERS, SCALE, TEMPLATE, SPEC = "finalizers", "scale", "template", "spec"
 
-HELD = frozenset({OWNERS, SELECTOR})
+HELD: Final = frozenset({OWNERS, SELECTOR})
 """What nobody but its controller has business with, however often it was written before."""
 
-GOVERNED = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
+GOVERNED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
 """What a built-in controller keeps as it wants it; labels and finalizers it leaves to others."""
 
-CLAIMED = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
+CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 """What tells that somebody else than the creator takes an object over."""
 
-RUNNING = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 
 
 def may_be_foreign(change: Change) -> bool:

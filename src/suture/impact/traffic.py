@@ -10,6 +10,7 @@ Source: networking/v1 NetworkPolicy: pods that no policy selects for a direction
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from suture.impact.effects import Confidence, ScopeWidened
 from suture.impact.parents import maker_of
@@ -37,30 +38,30 @@ from suture.model.objects import ClusterObject
 from suture.model.selectors import Selector
 from suture.model.traffic import TrafficRule
 
-SYSTEM = "kube-system"
-DNS_SERVICES = ("kube-dns", "coredns")
+SYSTEM: Final = "kube-system"
+DNS_SERVICES: Final = ("kube-dns", "coredns")
 DNS_LABELS: Mapping[str, str] = {"k8s-app": "kube-dns"}
 """By which DNS is found in nearly every cluster. SOURCE: kubernetes cluster/addons/dns."""
 
-DNS_PORTS = ((53, "UDP", "dns"), (53, "TCP", "dns-tcp"))
-API_PORTS = ((443, "TCP", "https"), (6443, "TCP", "https"))
+DNS_PORTS: Final = ((53, "UDP", "dns"), (53, "TCP", "dns-tcp"))
+API_PORTS: Final = ((443, "TCP", "https"), (6443, "TCP", "https"))
 
-NAMESPACES_ASKED = 2_000
+NAMESPACES_ASKED: Final = 2_000
 """LIMIT: namespaces looked into for anybody whom a rule lets in; more are taken to have some."""
 
 Policies = Sequence[NetworkPolicyFacts]
 
 
-INSIDE = (NETWORK_POLICIES, CILIUM_POLICIES, CALICO_POLICIES, CALICO_STORED_POLICIES)
+INSIDE: Final = (NETWORK_POLICIES, CILIUM_POLICIES, CALICO_POLICIES, CALICO_STORED_POLICIES)
 """Policies of a namespace."""
 
-ABOVE = (
+ABOVE: Final = (
     CILIUM_CLUSTER_POLICIES, ADMIN_POLICIES, BASELINE_POLICIES, CLUSTER_POLICIES,
     CALICO_GLOBAL_POLICIES, CALICO_STORED_GLOBAL_POLICIES,
 )  # fmt: skip
 """Policies of the whole cluster."""
 
-POLICIES = frozenset({*INSIDE, *ABOVE})
+POLICIES: Final = frozenset({*INSIDE, *ABOVE})
 """What shuts pods off. WHY not more: each network has its own kinds; these are read."""
 
 

@@ -9,6 +9,8 @@ absent is deleted); horizontal controller (the wanted size is kept between the b
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.impact.cascade import closure, collectable
 from suture.impact.change import NOTHING, Change, Resized, Rewritten
 from suture.impact.history import outdated
@@ -21,10 +23,10 @@ from suture.model.names import NAMESPACES
 from suture.model.objects import ClusterObject, CustomFacts, Facts, WorkloadFacts
 from suture.model.request import Request
 
-ORPHANS = "orphan"
+ORPHANS: Final = "orphan"
 """The finalizer of a delete that leaves its dependents. SOURCE: `FinalizerOrphanDependents`."""
 
-WHOLE = frozenset({"", "finalize"})
+WHOLE: Final = frozenset({"", "finalize"})
 """Subresources by which an object itself is written: none, and `finalize`, a namespace's own."""
 
 

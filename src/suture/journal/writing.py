@@ -6,7 +6,7 @@ Pure. Secret data never gets in: it is taken out here, where the line is made.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 import msgspec
 
@@ -21,11 +21,11 @@ from suture.model.request import Collection, CollectionItem, One, Request
 from suture.policy.rules import Case, Findings
 from suture.verdict import Verdict
 
-BODY_BYTES = 1_572_864
+BODY_BYTES: Final = 1_572_864
 """LIMIT: the largest previous body kept: etcd's own limit for one object, 1.5 MiB."""
 
-REDACTED = "redacted"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+REDACTED: Final = "redacted"
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def entry_of(

@@ -6,7 +6,9 @@ Source: the reference of edges, which names the field of each.
 
 from __future__ import annotations
 
-_ENDS = frozenset(
+from typing import Final
+
+_ENDS: Final = frozenset(
     tuple("" if step == "[*]" else step for step in end.split("."))
     for end in (
         # Pods and their templates.
@@ -29,9 +31,9 @@ _ENDS = frozenset(
     )
 )  # fmt: skip
 
-_LONGEST = max(map(len, _ENDS))
+_LONGEST: Final = max(map(len, _ENDS))
 
-_GROUPS = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions"})
+_GROUPS: Final = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions"})
 
 
 def covered(group: str, steps: tuple[str, ...]) -> bool:

@@ -9,16 +9,18 @@ that a reconcile that changes nothing comes with two equal bodies (apiserver, fi
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
-UNSAID = frozenset({"apiVersion", "kind", "metadata", "status"})
+UNSAID: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Parts of which nothing is told: metadata is read field by field, a status is nobody's wish."""
 
-_parts_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_parts_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # WHY a float hook: numbers past a double's range are JSON too.
-_any_decoder = msgspec.json.Decoder(float_hook=float)
+_any_decoder: Final = msgspec.json.Decoder(float_hook=float)
 
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoder throws at bytes that are no JSON object."""
 
 

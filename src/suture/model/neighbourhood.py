@@ -7,6 +7,7 @@ ReplicaSet are one box with a count; what is missing or cannot be known is a box
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -26,24 +27,24 @@ from suture.model.kindnames import Kinds
 from suture.model.names import PODS, ObjectKey, Resource
 from suture.model.neighbours import NOWHERE, Side, neighbours
 
-DEPTH = 4
+DEPTH: Final = 4
 """Steps followed unless told: a Deployment's ReplicaSets, their pods, Services, their routes."""
 
-SINGLY = 4
+SINGLY: Final = 4
 """LIMIT: alike objects shown one by one; more are one box. Pods, and the instances of a definition
 or members of a namespace, are one box from two on."""
 
-SHOWN = 6
+SHOWN: Final = 6
 """LIMIT: boxes of one type by one edge at one place; the rest are one box, counted in full."""
 
-BOXES = 45
+BOXES: Final = 45
 """LIMIT: boxes of one side, after which nothing is followed further: with more, no drawing can be
 read, and the tree is longer than any screen."""
 
-FOLLOWED = 5_000
+FOLLOWED: Final = 5_000
 """LIMIT: objects of one box that are followed; at 20 us each a tenth of a second."""
 
-PEEKED = 20
+PEEKED: Final = 20
 """LIMIT: objects looked at to say whether anything follows behind a box that was not followed."""
 
 

@@ -6,6 +6,7 @@ Pure functions from trimmed objects to names and selectors. The graph keeps the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from suture.model.edges import Edge, Need, Selection
 from suture.model.facts import (
@@ -61,7 +62,7 @@ def services_referred(thing: ClusterObject | None) -> Iterable[ServiceRef]:
     return ()
 
 
-_BY_SELECTOR = (ServiceFacts, DisruptionBudgetFacts, NetworkPolicyFacts)
+_BY_SELECTOR: Final = (ServiceFacts, DisruptionBudgetFacts, NetworkPolicyFacts)
 
 SELECTING: frozenset[type] = frozenset({*_BY_SELECTOR, CustomFacts})
 """Facts that may select by label; an object of others has no selections."""

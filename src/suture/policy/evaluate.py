@@ -9,6 +9,7 @@ converted, once a case. A rule that errs is a finding of its own, never a silent
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from suture.impact.effects import Effect
 from suture.policy.case import EFFECT, MATCHED, Facts, effects_by_name, plain, value_of
@@ -23,13 +24,13 @@ from suture.policy.policyset import (
 )
 from suture.policy.rules import POLICY_ERROR, Case, ClaimAsked, Finding, Findings
 
-MESSAGE_CHARS = 220
+MESSAGE_CHARS: Final = 220
 """LIMIT: a finding's words; the verdict adds policy, decision and advice up to its own 300."""
-EFFECTS_AT_ONCE = 1000
+EFFECTS_AT_ONCE: Final = 1000
 """LIMIT: effects of one name shown to an expression that says `each`, far below the 9,999 steps
 that an expression may take; more of them are asked about in several goes, none is left out."""
 
-NOTHING = Findings()
+NOTHING: Final = Findings()
 
 
 def evaluate(policies: PolicySet, case: Case) -> Findings:

@@ -8,6 +8,7 @@ not returned does not match; what is returned is asked whether it does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from suture.model.names import Operation
 from suture.model.request import Collection
@@ -15,7 +16,7 @@ from suture.model.selectors import Operator, Selector
 from suture.policy.matching import ANY, Globs, Match, namespace_of
 from suture.policy.rules import Case
 
-KINDS = 4_096
+KINDS: Final = 4_096
 """LIMIT: kinds with operations that are remembered, a list of numbers each: a large cluster writes
 some hundred kinds. Past it all are forgotten and found again."""
 

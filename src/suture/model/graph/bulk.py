@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from suture.model.graph.answers import Lot
 from suture.model.graph.dependents import gathered
@@ -22,10 +22,10 @@ from suture.model.selectors import Selector
 
 T = TypeVar("T")
 
-TRAITS = 4096
+TRAITS: Final = 4096
 """LIMIT: sets of finalizers remembered as values, 300 bytes each; a cluster has some hundred."""
 
-PAIRS = 512
+PAIRS: Final = 512
 """LIMIT: labels asked for by name that are kept ready: Suture's own, and releases by their names;
 0.3 kB each."""
 

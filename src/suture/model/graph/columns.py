@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from typing import Final
 
-NONE = -1
+NONE: Final = -1
 """No row, no link, no place: what an empty slot of a column of integers holds."""
 
 
-CHUNK = 1024
+CHUNK: Final = 1024
 """LIMIT: rows and links are made so many at a time: one at a time each column would have to be
 asked for one more, which costs more than all else that a new row costs; 100 KB are soon used."""
 

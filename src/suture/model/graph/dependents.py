@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, compress
 from operator import itemgetter
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from suture.model.graph.reading import Readable
 from suture.model.graph.rows import POD_CLASS
 
 T = TypeVar("T")
 
-FEW = 64
+FEW: Final = 64
 """LIMIT: owners walked one by one, about where a level at a time begins to cost less."""
 
 

@@ -5,6 +5,8 @@ Needs are read from JSON; facts can also be written down by hand. Both say the s
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.model.edges import Edge, Need
 from suture.model.facts import PolicyBindingFacts
 from suture.model.names import SERVICES, ObjectKey
@@ -19,7 +21,7 @@ from suture.model.objects import (
 )
 from suture.model.references import services_referred
 
-REFERS = frozenset(
+REFERS: Final = frozenset(
     {
         Edge.ROUTES_TO,
         Edge.WEBHOOK,

@@ -7,6 +7,7 @@ caller has returned to the event loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from suture.model.graph.check import check
 from suture.model.graph.columns import NONE
@@ -20,17 +21,17 @@ from suture.model.graph.writing import Writable
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
-MADE = 4096
+MADE: Final = 4096
 """LIMIT: objects read back and kept for the next question: a decision looks at some hundred, ten
 times each; 4,096 of 1 KB are 4 MB."""
 
 
-RESERVED = 0.02
+RESERVED: Final = 0.02
 """LIMIT: what is reserved is resident. To grow the columns of two million rows takes 0.5 ms where
 they are mapped by themselves, once in a thousand new rows, so that more would buy nothing."""
 
-_NEW = Put(Life.NEW), Put(Life.NEW, terminates=True)
-_SAME = Put(Life.SAME), Put(Life.SAME, terminates=True)
+_NEW: Final = Put(Life.NEW), Put(Life.NEW, terminates=True)
+_SAME: Final = Put(Life.SAME), Put(Life.SAME, terminates=True)
 
 
 class Graph(Writable):

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from suture.model.graph.columns import NONE
 
-SEGMENTS = 1024
+SEGMENTS: Final = 1024
 """LIMIT: of a table of two million rows each segment has 2,000, and grows in half a millisecond."""
 
-HASH = (1 << 32) - 1
+HASH: Final = (1 << 32) - 1
 """Hashes have 32 bits: the ten highest choose the segment, the lowest the slot in it. What meets
 another by chance is told apart by the caller, who compares."""
-SEGMENT_SHIFT = 22
+SEGMENT_SHIFT: Final = 22
 
-FAST = 512
-_FIRST = array("i", [NONE]) * 8
+FAST: Final = 512
+_FIRST: Final = array("i", [NONE]) * 8
 
 
 class HashTable:

@@ -8,11 +8,11 @@ end can go in a moment, however many links the other end has.
 from __future__ import annotations
 
 from array import array
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from suture.model.graph.columns import CHUNK, NONE, integers, narrow, read_narrow, reserve, widened
 
-_CHUNK_OF_NONE = array("i", [NONE]) * CHUNK
+_CHUNK_OF_NONE: Final = array("i", [NONE]) * CHUNK
 
 
 class Links:

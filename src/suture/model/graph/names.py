@@ -7,15 +7,16 @@ the next pod fits where that of the last one stood, and a cluster that churns do
 from __future__ import annotations
 
 from array import array
+from typing import Final
 
 from suture.model.graph.columns import reserve
 
-STEP = 4
+STEP: Final = 4
 
-LONG = 0xFFFF
+LONG: Final = 0xFFFF
 """Texts of so many bytes and more have their size beside the column: few names have 100."""
 
-_FILL = [bytes(size) for size in range(STEP)]
+_FILL: Final = [bytes(size) for size in range(STEP)]
 
 
 class Names:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import compress
+from typing import Final
 
 from suture.model.edges import Edge
 from suture.model.graph.answers import Use
@@ -17,7 +18,7 @@ from suture.model.graph.graph import Graph
 from suture.model.graph.places import Kind
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
 
-FEW = 8
+FEW: Final = 8
 """LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
 
 

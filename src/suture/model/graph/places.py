@@ -7,17 +7,18 @@ other. A place goes with its last row, so that namespaces that come and go leave
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from suture.model.graph.columns import NONE, integers
 from suture.model.names import CRDS, MUTATING_POLICIES, PODS, VALIDATING_POLICIES, Gvk, Resource
 
-POD_CLASSES = Resource("graph.suture.dev", "podclasses")
+POD_CLASSES: Final = Resource("graph.suture.dev", "podclasses")
 """Where pod classes are rows: a type that no cluster serves."""
-NEED_SETS = Resource("graph.suture.dev", "needsets")
+NEED_SETS: Final = Resource("graph.suture.dev", "needsets")
 """Where sets of needs are rows."""
-POLICIES = frozenset({VALIDATING_POLICIES, MUTATING_POLICIES})
+POLICIES: Final = frozenset({VALIDATING_POLICIES, MUTATING_POLICIES})
 """Types whose objects say of which kind the parameters are that their bindings name."""
-LIMBO = Resource("graph.suture.dev", "limbo")
+LIMBO: Final = Resource("graph.suture.dev", "limbo")
 """Where lives are rows of which only the uid is known: owners that nobody has seen."""
 
 

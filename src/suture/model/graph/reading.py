@@ -6,6 +6,7 @@ Knows what the columns mean; changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from suture.model.edges import Edge, Need
 from suture.model.facts import PolicyBindingFacts
@@ -29,7 +30,7 @@ from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference
 from suture.model.references import POLICY_OF, SELECTING, parameters, selections_of
 from suture.model.selectors import Selector
 
-NO_GVK = Gvk("", "", "")
+NO_GVK: Final = Gvk("", "", "")
 
 
 class Readable(Storage):

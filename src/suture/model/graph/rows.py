@@ -8,31 +8,31 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from suture.model.graph.columns import NONE, integers, narrow, reserve, widened
 from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
-ALIVE = 1
+ALIVE: Final = 1
 """The cluster has this object; else the row stands for a name or a life that others refer to."""
-READY = 2
-FINISHED = 4
-TERMINATING = 8
-LEAVING = 16
+READY: Final = 2
+FINISHED: Final = 4
+TERMINATING: Final = 8
+LEAVING: Final = 16
 """Its removal was admitted and not yet seen."""
-WHOLE = 32
+WHOLE: Final = 32
 """A pod that was read whole, not by its metadata alone."""
-POD_CLASS = 64
+POD_CLASS: Final = 64
 """Not an object: a class of pods."""
-NEED_SET = 128
+NEED_SET: Final = 128
 """Not an object: what several objects need alike."""
 
-NO_UID = bytes(16)
-_SPREAD = 0x9E3779B1  # any odd number: places are small numbers, hashes are not
-_MASK_128 = (1 << 128) - 1
-_LOW = (1 << 32) - 1
-_VERSION_DIGITS = len(str(1 << 40)) - 1
+NO_UID: Final = bytes(16)
+_SPREAD: Final = 0x9E3779B1  # any odd number: places are small numbers, hashes are not
+_MASK_128: Final = (1 << 128) - 1
+_LOW: Final = (1 << 32) - 1
+_VERSION_DIGITS: Final = len(str(1 << 40)) - 1
 
 
 class Rows:
@@ -323,7 +323,7 @@ class Rows:
         return len(self.uids) + sum(len(one) * one.itemsize for one in columns)
 
 
-_NO_UID_TEXT = NO_UID.hex()
+_NO_UID_TEXT: Final = NO_UID.hex()
 
 
 def pack_uid(text: str) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -15,7 +16,7 @@ from suture.model.graph.names import LONG, Names
 from suture.model.labels import Labels
 from suture.model.selectors import Operator, Selector
 
-_encoder = msgspec.json.Encoder()
+_encoder: Final = msgspec.json.Encoder()
 
 
 def anchor(selector: Selector) -> tuple[str, str] | None:
@@ -120,7 +121,7 @@ class Selecting:
         return list(found)
 
 
-ANYTHING = ""
+ANYTHING: Final = ""
 """The key of selectors without such a pair: every pod of the namespace is a candidate."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import compress
+from typing import Final
 
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
@@ -19,11 +20,11 @@ from suture.model.names import CRDS, NAMESPACES, SERVICES, ObjectKey, Resource
 from suture.model.objects import Facts
 from suture.model.selectors import Selector
 
-CHILDREN_COUNTED = 10_000
+CHILDREN_COUNTED: Final = 10_000
 """LIMIT: children that are no pods, counted one by one at 0.1 µs: 1 ms; more are this many."""
 
 
-WITH_CONTENT = frozenset({NAMESPACES, CRDS, SERVICES})
+WITH_CONTENT: Final = frozenset({NAMESPACES, CRDS, SERVICES})
 """Types of which an object takes along what does not name it as an owner."""
 
 

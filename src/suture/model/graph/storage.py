@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Final
 
 import msgspec
 
@@ -26,7 +27,7 @@ from suture.model.graph.selecting import Selecting
 from suture.model.names import NODES, ObjectKey
 from suture.model.objects import ClusterObject
 
-_CHUNK_OF_NONE = array("i", [NONE]) * CHUNK
+_CHUNK_OF_NONE: Final = array("i", [NONE]) * CHUNK
 
 
 class Storage:

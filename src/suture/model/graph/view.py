@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from suture.model.edges import Edge, Link
 from suture.model.graph.answers import Owner
@@ -31,7 +32,7 @@ from suture.model.objects import (
 )
 from suture.model.selectors import Selector
 
-_FINISH = frozenset({JOBS})
+_FINISH: Final = frozenset({JOBS})
 
 
 class GraphView(Standing):

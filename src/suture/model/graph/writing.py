@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Final
 
 from suture.model.graph.derived import DERIVES
 from suture.model.graph.places import POD_CLASSES, Kind
@@ -34,11 +35,11 @@ from suture.model.objects import NO_LABELS, ClusterObject, CrdFacts, PodFacts
 from suture.model.references import SELECTING
 from suture.model.selectors import Selector
 
-_NOTHING = ()
+_NOTHING: Final = ()
 
 _Parts = tuple[int, int, int, str]
 
-CLASSES = 4096
+CLASSES: Final = 4096
 """LIMIT: classes found again without a digest, 0.3 KB each and what they keep alive; siblings come
 one after another in a list, and those of the busiest rollouts in a watch."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -11,7 +12,7 @@ from suture.model.edges import Need, Needs
 from suture.model.labels import Labels
 from suture.model.objects import NO_LABELS, Facts, OwnerReference
 
-OWNERS = 4096
+OWNERS: Final = 4096
 """LIMIT: owner lists remembered as bytes, 1 KB each; pods come in the order of their names, so
 that siblings, which share theirs, come together."""
 
@@ -19,9 +20,9 @@ FACTS, SMALL = 4096, 1024
 """LIMIT: facts remembered as values, of at most so many bytes each: 3 KB with the values, 12 MB.
 17,000 nodes have some hundred different facts, and one decision asks for the same ones again."""
 
-_encoder = msgspec.msgpack.Encoder()
-_facts_decoder = msgspec.msgpack.Decoder(Facts)
-_traits_decoder = msgspec.msgpack.Decoder(tuple[tuple[str, ...], tuple[str, ...]])
+_encoder: Final = msgspec.msgpack.Encoder()
+_facts_decoder: Final = msgspec.msgpack.Decoder(Facts)
+_traits_decoder: Final = msgspec.msgpack.Decoder(tuple[tuple[str, ...], tuple[str, ...]])
 _NO_TRAITS: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
