@@ -130,7 +130,7 @@ def rolled_out(view: GraphView, row: int) -> bool:
     return (
         isinstance(facts, WorkloadFacts)
         and facts.replicas == 0
-        and not any(view.pods_alike(kind) for kind in view.classes_owned(row))
+        and all(view.one_alike(kind) < 0 for kind in view.classes_owned(row))
         and view.controller(row) >= 0
     )
 

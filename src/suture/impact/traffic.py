@@ -93,7 +93,9 @@ def _effects(
             if part == "ingress" and "dns" in losses:
                 # Everybody asks the cluster's DNS: every namespace is an owner.
                 owners[part].update(view.rows(NAMESPACES))
-            owners[part].update(maker_of(view, pod) for pod in view.pods_alike(kind)[:1])
+            pod = view.one_alike(kind)
+            if pod >= 0:
+                owners[part].add(maker_of(view, pod))
     for part, newly in lost.items():
         if newly:
             yield ScopeWidened(

@@ -78,6 +78,8 @@ class Bulk(Naming):
     def pods_alike(self, kind: int) -> list[int]:
         """Return the pods of a class that are not gone."""
         pods = self._graph.pods_of_class(kind)
+        if not (self._leaving and self._graph.anything_leaves):
+            return pods
         return [pod for pod in pods if not self._flags[pod] & self._leaving]
 
     def running_alike(self, kind: int) -> tuple[int, int, int]:
