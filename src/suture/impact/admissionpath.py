@@ -8,10 +8,11 @@ cannot be made fails the request under `Fail`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import msgspec
 
+from suture.impact.bars import Bars, creation, on_pods
 from suture.impact.effects import (
     AdmissionPathBroken,
     Confidence,
@@ -20,9 +21,8 @@ from suture.impact.effects import (
 )
 from suture.impact.scene import Scene
 from suture.impact.serving import ServingEffect
-from suture.model.graph import GraphView
-from suture.model.matchsets import Call, Match, matches
-from suture.model.names import NAMESPACES, PODS
+from suture.model.matchsets import Match, matches
+from suture.model.names import NAMESPACES
 from suture.model.objects import (
     ApiServiceFacts,
     ClusterObject,
@@ -82,23 +82,7 @@ def bars(scene: Scene, broken: Iterable[Broken]) -> Callable[[int], bool] | None
     hooks = [one.hook for one in broken if one.hook is not None and one.stays]
     if not hooks:
         return None
-    view = scene.view
-
-    def barred(pod: int) -> bool:
-        call = _creation(view, view.namespace(pod), view.labels(pod))
-        return any(matches(hook, call, scene.evaluate) is Match.YES for hook in hooks)
-
-    return barred
-
-
-def _creation(view: GraphView, namespace: str, labels: Mapping[str, str]) -> Call:
-    return Call(
-        operation="CREATE",
-        resource=PODS,
-        namespace=namespace,
-        namespace_labels=view.namespace_labels(namespace),
-        labels=labels,
-    )
+    return Bars(scene.view, scene.removed, scene.evaluate, hooks).barred
 
 
 def _paths(
@@ -173,7 +157,7 @@ def uses_of(source: ClusterObject) -> Iterable[Use]:
 
 def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
     """Return some of the namespaces in which a webhook's failure stops new pods, and how many."""
-    if hook is None or not _on_pods(hook):
+    if hook is None or not on_pods(hook):
         return (), 0
     view = scene.view
     spaces = view.rows(NAMESPACES)
@@ -189,18 +173,9 @@ def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int
     found = [
         name
         for name in names
-        if matches(hook, _creation(view, name, labels), scene.evaluate) is not Match.NO
+        if matches(hook, creation(view, name, labels), scene.evaluate) is not Match.NO
     ]
     return tuple(found[: scene.limit]), len(found)
-
-
-def _on_pods(hook: Webhook) -> bool:
-    return any(
-        not {"*", "CREATE"}.isdisjoint(rule.operations)
-        and not {"*", ""}.isdisjoint(rule.groups)
-        and not {"*", "*/*", "pods", "pods/*"}.isdisjoint(rule.resources)
-        for rule in hook.rules
-    )
 
 
 def calls_of(hook: Webhook) -> str:
@@ -228,5 +203,5 @@ def blocks_itself(scene: Scene, hook: Webhook, service_row: int) -> bool:
     namespace = service.key.namespace
     kinds = view.classes_selected(service_row)
     pod = view.one_alike(kinds[0]) if kinds else -1
-    call = _creation(view, namespace, view.labels(pod) if pod >= 0 else {})
+    call = creation(view, namespace, view.labels(pod) if pod >= 0 else {})
     return matches(hook, call, scene.evaluate) is not Match.NO

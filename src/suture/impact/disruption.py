@@ -61,9 +61,9 @@ def disruption_effects(scene: Scene) -> Iterable[DisruptionExceeded]:
             continue
         kinds = view.classes_selected(budget)
         serving = sum(map(view.serving_alike, kinds))
-        expected = facts.expected or sum(scene.running(kind)[0] for kind in kinds)
+        expected = facts.expected or _wanted(scene, facts, kinds)
         desired = desired_healthy(facts, expected)
-        allowed = max(0, serving - desired)
+        allowed = max(0, serving - desired) if expected else 0
         # WHY below what is wanted: then the API server keeps those that are not Ready, too.
         kept = 0 if facts.spares_unready or 0 < desired <= serving else loss.unready
         if loss.ready + kept > allowed:
@@ -83,6 +83,22 @@ def _started(view: GraphView, lot: Lot) -> bool:
     """Whether pods that are not Ready run, or are about to: one that nobody has placed may go."""
     facts = view.facts(lot.first)
     return lot.running and isinstance(facts, PodFacts) and bool(facts.node)
+
+
+def _wanted(scene: Scene, facts: DisruptionBudgetFacts, kinds: list[int]) -> int:
+    """Return how many pods are wanted, as long as the controller has not written a number.
+
+    All that run; but of a share, those that a controller keeps. Where that is none, the
+    disruption controller expects none, and lets none go.
+    """
+    view = scene.view
+    if not isinstance(facts.min_available, int):
+        kinds = [
+            kind
+            for kind in kinds
+            if (pod := view.one_alike(kind)) >= 0 and view.controller(pod) >= 0
+        ]
+    return sum(scene.running(kind)[0] for kind in kinds)
 
 
 def desired_healthy(facts: DisruptionBudgetFacts, expected: int) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.admissionpath import Use, blocked_by, blocks_itself, uses_of
+from suture.impact.bars import answering
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import AdmissionPathBroken, Confidence
 from suture.impact.scene import Scene, named
@@ -24,7 +25,7 @@ from suture.model.names import (
     VALIDATING_WEBHOOKS,
     ObjectKey,
 )
-from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts, ServiceFacts, ServiceRef
+from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
 
 PATHS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
 
@@ -46,7 +47,7 @@ def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
     view = scene.view
     for use in uses_of(made.after):
         before = _before(view, made, made.before, use)
-        if before == 0 or _ready(view, use.service):
+        if before == 0 or answering(view, use.service):
             continue
         if isinstance(made.after.facts, CrdFacts) and not _converts(view, made.after.facts):
             continue
@@ -77,21 +78,10 @@ def _before(view: GraphView, made: Rewritten, old: ClusterObject, use: Use) -> i
     known = {one.path: one for one in uses_of(old)}
     had = known.get(use.path)
     if had is not None:
-        return 0 if had.service == use.service else _ready(view, had.service)
+        return 0 if had.service == use.service else answering(view, had.service)
     if isinstance(made.after.facts, (ApiServiceFacts, CrdFacts)):
         return NEEDED_NONE
     return 0
-
-
-def _ready(view: GraphView, ref: ServiceRef) -> int:
-    """Return how many endpoints answer for a Service; of a name outside it is one."""
-    row = view.service(ref)
-    if row is None or view.terminating(row):
-        return 0
-    facts = view.facts(row)
-    if isinstance(facts, ServiceFacts) and facts.type == "ExternalName":
-        return 1
-    return view.serving_count(row)
 
 
 def _converts(view: GraphView, facts: CrdFacts) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+from suture.impact.bars import Bars
 from suture.impact.causes import Causes
 from suture.impact.change import Change
 from suture.impact.effects import Victim
@@ -54,6 +55,7 @@ class Scene:
         self.evaluate = evaluate
         self.limit = limit
         self.causes = Causes(view, change, actor.user.username, renames=renames)
+        self.causes.bar(Bars(view, self.causes.removed, evaluate).barred)
         self.direct = frozenset(change.direct)
         self._lots: list[Lot] | None = None
         self._makers: dict[int, int] = {}

@@ -49,7 +49,6 @@ def test_a_pod_that_is_not_ready_is_kept_while_its_budget_is_broken(
     assert not refused(view_of(web[:-1], unplaced, budget(most=most)), unplaced)
 
 
-@pytest.mark.xfail(strict=True, reason="a count of zero is not told from one not written yet")
 def test_a_budget_by_share_does_not_count_pods_that_nobody_keeps() -> None:
     """Seed 41, case 498: a bare pod was alone under `maxUnavailable: 1`, and was not let go.
 

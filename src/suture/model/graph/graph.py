@@ -7,7 +7,7 @@ caller has returned to the event loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from suture.model.graph.check import check
 from suture.model.graph.columns import NONE
@@ -48,6 +48,9 @@ class Graph(Writable):
         """How often anything was put or removed: what was read before the last is old."""
         self.row_put = NONE
         """The row of what was put last, known already or not: a list need not look for it."""
+        self.made_of: dict[object, tuple[int, Any]] = {}
+        """What views made of all objects of some types, by what made it, and at which of their
+        changes."""
         self._leaving: set[str] = set()
         self._made: dict[int, ClusterObject] = {}
         self._made_at = 0

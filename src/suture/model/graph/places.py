@@ -25,12 +25,16 @@ LIMBO: Final = Resource("graph.suture.dev", "limbo")
 class Kind:
     """One type: its kind as objects write it, how many there are, and its places."""
 
-    __slots__ = ("count", "gvk", "of_definitions", "of_pods", "of_policies", "places", "resource")
+    __slots__ = (
+        "changes", "count", "gvk", "of_definitions", "of_pods", "of_policies", "places", "resource",
+    )  # fmt: skip
 
     def __init__(self, resource: Resource, gvk: Gvk, count: int = 0) -> None:
         self.resource = resource
         self.gvk = gvk
         self.count = count
+        self.changes = 0
+        """How often an object of the type began, was written or ended."""
         self.places: dict[str, int] = {}
         self.of_pods = resource == PODS
         self.of_definitions = resource == CRDS

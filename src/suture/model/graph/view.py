@@ -7,8 +7,8 @@ was admitted counts as gone at once (pessimistic); an admitted addition counts o
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
 from suture.model.edges import Edge, Link
 from suture.model.graph.answers import Owner
@@ -32,6 +32,7 @@ from suture.model.objects import (
 )
 from suture.model.selectors import Selector
 
+T = TypeVar("T")
 _FINISH: Final = frozenset({JOBS})
 
 
@@ -118,6 +119,23 @@ class GraphView(Standing):
         """
         of_pods = self._kind[self._place[row]].of_pods
         return self._graph.rows_of.extra[row] if of_pods else row
+
+    def made_of(self, resources: tuple[Resource, ...], make: Callable[[GraphView], T]) -> T:
+        """Return what is made of the objects of some types, seen as if none of them were gone.
+
+        Made anew only where any of them has changed: `make` is to rest on nothing else.
+        """
+        kinds = self._graph.places.kinds
+        changes = 0
+        for resource in resources:
+            kind = kinds.get(resource)
+            changes += 0 if kind is None else kind.changes
+        known = self._graph.made_of.get(make)
+        if known is None or known[0] != changes:
+            made = make(GraphView(self._graph, overlaid=False))
+            known = self._graph.made_of[make] = changes, made
+        found: T = known[1]
+        return found
 
     def gone(self, row: int) -> bool:
         """Whether the object's removal was admitted already, though the cluster still shows it."""

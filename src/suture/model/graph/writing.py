@@ -69,6 +69,7 @@ class Writable(Readable):
             kind.gvk = gvk
             self.kinds.setdefault((gvk.group, gvk.kind), thing.key.resource)
         kind.count += 1
+        kind.changes += 1
         rows.set_version(row, thing.resource_version)
         rows.set_created(row, thing.created)
         if thing.finalizers or thing.managers:
@@ -132,6 +133,7 @@ class Writable(Readable):
         """Write an object over its earlier state; `had` are the flags that the row had."""
         rows = self.rows_of
         kind = self.places.kind[rows.place[row]]
+        kind.changes += 1
         rows.set_version(row, thing.resource_version)
         rows.set_created(row, thing.created)
         if had & TERMINATING:
@@ -202,6 +204,7 @@ class Writable(Readable):
         place = rows.place[row]
         kind = self.places.kind[place]
         kind.count -= 1
+        kind.changes += 1
         self.ended += 1
         if kind.of_pods:
             self._leave_class(row, rows.extra[row], flags)
