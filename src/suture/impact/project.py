@@ -10,6 +10,7 @@ from typing import Final, assert_never
 
 from suture.impact.cascade import closure, default_propagation
 from suture.impact.change import NOTHING, Change
+from suture.impact.claims import leaving_in_time
 from suture.impact.inventory import with_inventories
 from suture.impact.updates import created, updated
 from suture.model.graph import GraphView
@@ -77,14 +78,16 @@ def _eviction_target(request: Request, view: GraphView) -> tuple[tuple[int, ...]
 
 
 def _removal(
-    request: Request, view: GraphView, roots: tuple[int, ...], doubt: tuple[str, ...]
+    request: Request, view: GraphView, targets: tuple[int, ...], doubt: tuple[str, ...]
 ) -> Change:
-    """Return the change that takes `roots` away, unless they are on their way out already."""
-    fresh = tuple(row for row in roots if not view.terminating(row))
+    """Return the change that takes `targets` away, unless they are on their way out already."""
+    fresh = tuple(row for row in targets if not view.terminating(row))
     evicted = request.operation is Operation.CREATE
     orphaning = [row for row in fresh if _orphans(request, view, row)]
     if not orphaning:
-        cascaded = with_inventories(view, fresh, closure(view, fresh))
+        foreground = request.options.propagation is Propagation.FOREGROUND
+        roots = fresh if foreground else leaving_in_time(view, fresh)
+        cascaded = with_inventories(view, fresh, closure(view, roots))
         return Change(fresh, cascaded, evicted=evicted, doubt=doubt)
     mine, staying = set(fresh), set(orphaning)
     leaving = [row for row in fresh if row not in staying]

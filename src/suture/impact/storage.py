@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.change import Change
+from suture.impact.claims import PROTECTION
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.parents import mounting, statefulset_of
 from suture.impact.scene import Scene
@@ -36,7 +37,6 @@ HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUM
 """Kinds that stand for data."""
 
 RETAIN, DELETE, NONE = "Retain", "Delete", ""
-PROTECTED: Final = "kubernetes.io/pvc-protection"
 
 
 def data_effects(scene: Scene) -> Iterable[DataLost]:
@@ -141,7 +141,7 @@ def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:
         mounted=len(pods),
         copies=copies,
         last_copy=bound and not copies,
-        stuck=bool(staying) and PROTECTED in view.finalizers(row),
+        stuck=bool(staying) and PROTECTION in view.finalizers(row),
         direct=row in scene.direct,
         explained=scene.causes.explains(row),
         reversible=not bound or reclaim == RETAIN,

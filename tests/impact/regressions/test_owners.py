@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from support.cluster import (
@@ -31,9 +30,11 @@ from suture.model.names import (
     PODS,
     STATEFUL_SETS,
     VALIDATING_WEBHOOKS,
+    Propagation,
     Resource,
 )
 from suture.model.objects import ClusterObject, OwnerReference, PodFacts, WorkloadFacts
+from suture.model.request import DeleteOptions
 
 
 def taken(view: GraphView, root: ClusterObject, *, orphan: bool = False) -> list[str]:
@@ -142,7 +143,6 @@ def test_a_pod_that_is_released_is_adopted_by_whoever_selects_it_then() -> None:
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="finalizers are taken to be lifted in time")
 def test_a_claim_does_not_go_before_the_pods_that_go_with_it() -> None:
     """Seed 602, case 304: a claim owned the StatefulSet whose pods use it, and was deleted.
 
@@ -155,6 +155,9 @@ def test_a_claim_does_not_go_before_the_pods_that_go_with_it() -> None:
     need = Need(Edge.CLAIM, claim.key)
     db = thing(STATEFUL_SETS, "db", "prod", owners=[owner(claim)], facts=WorkloadFacts(replicas=1))
     pod = thing(PODS, "db-0", "prod", owners=[owner(db)], facts=PodFacts(ready=True))
-    view = view_of(claim, db, replace(pod, needs=(need,)))
+    bound, free = view_of(claim, db, replace(pod, needs=(need,))), view_of(claim, db, pod)
 
-    assert taken(view, claim) == []
+    assert not project(delete(claim), bound).cascaded
+    assert len(project(delete(claim), free).cascaded) == 2
+    foreground = DeleteOptions(propagation=Propagation.FOREGROUND)
+    assert len(project(delete(claim, options=foreground), bound).cascaded) == 2
