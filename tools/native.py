@@ -31,8 +31,8 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 ROOMS = ("model/graph", "impact")
 ALSO = (
     "budget/sliding", "journal/writing", "judge", "model/covered", "model/difference",
-    "model/marks", "model/neighbourhood", "model/references", "model/targets",
-    "policy/evaluate", "policy/index",
+    "model/history", "model/marks", "model/neighbourhood", "model/references", "model/targets",
+    "model/writes", "policy/evaluate", "policy/index",
 )  # fmt: skip
 """What judging spends its time in, besides the two rooms."""
 

@@ -8,12 +8,12 @@ import pytest
 from support.asking import effects, impact_of, update
 from support.cluster import START, graph_of, operator, service, thing, workload
 from suture.impact.effects import SelectionChanged, ServiceEmptied
+from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import SERVICES
 from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
 from suture.model.selectors import Selector
-from suture.model.writes import Deed, What
 
 STRANGER = operator("system:serviceaccount:ops:failover")
 FIRST = thing(SERVICES, "db-rw", "prod", facts=ServiceFacts(Selector.of({"role": "primary"})))

@@ -9,7 +9,7 @@ from msgspec.structs import replace as changed
 from support.cluster import thing
 from suture.model.edges import Edge, Need
 from suture.model.graph import Graph
-from suture.model.graph.details import Detail
+from suture.model.graph.detail import Detail
 from suture.model.graph.hashtable import HASH, HashTable
 from suture.model.graph.names import LONG, Names
 from suture.model.graph.saved import blocks, restored

@@ -7,18 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suture.model.clock import Now
+from suture.model.deeds import Deed, What, WritesError
 from suture.model.names import SERVICES, STATEFUL_SETS, ObjectKey
-from suture.model.writes import (
-    BUCKET_S,
-    EVENTS,
-    HOUR_S,
-    TEN_MINUTES_S,
-    TRACKS,
-    Deed,
-    What,
-    Writes,
-    WritesError,
-)
+from suture.model.writes import BUCKET_S, EVENTS, HOUR_S, TEN_MINUTES_S, TRACKS, Writes
 
 NOW = Now(7_200_000_000_000, 1_700_000_000.0)
 KEY = ObjectKey(STATEFUL_SETS, "prod", "db")

@@ -9,9 +9,9 @@ cannot be made fails the request under `Fail`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
-import msgspec
-
+from suture.impact.apipaths import Broken, Use
 from suture.impact.bars import Bars, creation, on_pods
 from suture.impact.effects import (
     AdmissionPathBroken,
@@ -35,28 +35,9 @@ from suture.model.objects import (
 )
 from suture.model.selectors import Operator
 
-NAMESPACES_ASKED = 1024
+NAMESPACES_ASKED: Final = 1024
 """LIMIT: namespaces of which it is told whether pods can still be created there: 10 us each; a
 cluster of more is told that it is many."""
-
-
-class Broken(msgspec.Struct, frozen=True, gc=False):
-    """A path that loses its backend, with the webhook where it is one."""
-
-    effect: AdmissionPathBroken
-    hook: Webhook | None
-
-    @property
-    def stays(self) -> bool:
-        """Whether calls fail from then on, until somebody mends it."""
-        effect = self.effect
-        return effect.fail_closed and (not effect.self_healing or effect.blocks_recovery)
-
-    @property
-    def races(self) -> bool:
-        """Whether it stays broken only if its own next pods are too late."""
-        effect = self.effect
-        return effect.fail_closed and effect.self_healing and effect.blocks_recovery
 
 
 def admission_effects(scene: Scene, serving: Iterable[ServingEffect]) -> list[Broken]:
@@ -124,17 +105,6 @@ def _paths(
                 ),
                 use.hook,
             )
-
-
-class Use(msgspec.Struct, frozen=True, gc=False):
-    """One way into the API that a Service answers for."""
-
-    path: str
-    service: ServiceRef
-    fail_closed: bool
-    calls: str
-    hook: Webhook | None = None
-    sure: bool = True
 
 
 def uses_of(source: ClusterObject) -> Iterable[Use]:

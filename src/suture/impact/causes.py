@@ -13,6 +13,7 @@ from suture.impact.change import Change
 from suture.impact.explained import (
     KEPT_BY_NAME,
     RECREATED_BY,
+    going_spaces,
     home_ends,
     own_namespace,
     owner_ends,
@@ -29,7 +30,6 @@ from suture.model.names import (
     CLAIMS,
     ENDPOINT_SLICES,
     JOBS,
-    NAMESPACES,
     PODS,
     REPLICA_SETS,
     SNAPSHOT_CONTENTS,
@@ -215,7 +215,8 @@ class Causes:
     def _spaces_end(self) -> bool:
         """Whether any namespace is going."""
         if self._any_home is None:
-            self._any_home = bool(self._view.going(self._view.rows(NAMESPACES)))
+            rows = going_spaces(self._view).values()
+            self._any_home = any(not self._view.gone(row) for row in rows)
         return self._any_home
 
     def explained_of(self, lot: Lot) -> int:
@@ -287,6 +288,8 @@ class Causes:
 
     def asked_for(self, rows: list[int]) -> int:
         """Return how many of some objects that go, no pods, a live parent still asks for."""
+        if len(rows) <= FEW:
+            return sum(map(self.wanted, rows))
         asked = dict.fromkeys(self._by_parent(rows))
         if not self.settled:
             asked.update(dict.fromkeys(self._view.owned(rows)))

@@ -21,9 +21,10 @@ from suture.impact.recent import (
 )
 from suture.impact.scene import Scene, named
 from suture.model.clock import Now
+from suture.model.deeds import Deed, What
 from suture.model.names import PODS
 from suture.model.objects import WorkloadFacts
-from suture.model.writes import HOUR_S, TEN_MINUTES_S, Deed, What, number
+from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
 
 WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
 

@@ -59,6 +59,7 @@ USABLE: Final = frozenset({SERVICES, CLAIMS, PODS, CRDS, DISRUPTION_BUDGETS})
 NAMES_ASKED: Final = 16
 """LIMIT: pods of a StatefulSet looked at by name, 3 us each: a larger one is told to heal."""
 
+_SPACES: Final = (NAMESPACES,)
 _GATEWAY_GROUP: Final = "gateway.networking.k8s.io"
 
 
@@ -87,8 +88,21 @@ def home_ends(view: GraphView, row: int) -> bool:
 
 def space_ends(view: GraphView, namespace: str) -> bool:
     """Whether a namespace is going; that of what is in none is not."""
-    home = view.find(ObjectKey(NAMESPACES, "", namespace)) if namespace else None
-    return home is not None and view.terminating(home)
+    home = going_spaces(view).get(namespace)
+    return home is not None and not view.gone(home)
+
+
+def going_spaces(view: GraphView) -> dict[str, int]:
+    """Return the namespaces that were seen to be going, by name, and their rows.
+
+    WHY kept: each object of a change is asked whether its namespace goes, and hardly any does.
+    """
+    return view.made_of(_SPACES, _going_spaces)
+
+
+def _going_spaces(view: GraphView) -> dict[str, int]:
+    rows = view.rows(NAMESPACES)
+    return {view.name(row): row for row in view.going(rows) if view.terminating(row)}
 
 
 def type_ends(view: GraphView, resource: Resource) -> bool:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
-import msgspec
-
+from suture.impact.bodies import namespace_finalizers
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import FinalizerRemoved
 from suture.impact.explained import in_use
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
 from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind
-from suture.model.difference import UNREADABLE
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -32,16 +31,16 @@ from suture.model.names import (
 )
 from suture.model.objects import CrdFacts
 
-_KUBE = f"{SERVICE_ACCOUNT}kube-system:"
-_API_SERVER = "system:apiserver"
+_KUBE: Final = f"{SERVICE_ACCOUNT}kube-system:"
+_API_SERVER: Final = "system:apiserver"
 
-NAMESPACE_CONTENT = "kubernetes"
+NAMESPACE_CONTENT: Final = "kubernetes"
 """It waits until a namespace is empty. SOURCE: core/v1 FinalizerKubernetes, in the spec."""
 
-INSTANCES = "customresourcecleanup.apiextensions.k8s.io"
+INSTANCES: Final = "customresourcecleanup.apiextensions.k8s.io"
 """It waits until a definition has no instances. SOURCE: apiextensions CustomResourceCleanup."""
 
-BUILT_IN: dict[str, tuple[str, ...]] = {
+BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
     "foregroundDeletion": (f"{_KUBE}generic-garbage-collector",),
     "orphan": (f"{_KUBE}generic-garbage-collector",),
     NAMESPACE_CONTENT: (f"{_KUBE}namespace-controller",),
@@ -58,10 +57,10 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
 }
 """Who removes which finalizer of Kubernetes' own, by identity."""
 
-NAMES_KEPT = 4_096
+NAMES_KEPT: Final = 4_096
 """LIMIT: pairs of a kind and an identity whose likeness is remembered; 0.3 kB each, 1 MB."""
 
-GENERIC = frozenset(
+GENERIC: Final = frozenset(
     {
         "io", "com", "org", "net", "dev", "k8s", "x", "kubernetes", "cloud", "app", "apps",
         "operator", "operators", "controller", "controllers", "manager", "system", "kube",
@@ -71,18 +70,7 @@ GENERIC = frozenset(
 )  # fmt: skip
 """Words that tell nobody apart: of domains, of what controllers are called, of where they run."""
 
-DATA = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
-
-
-class _NamespaceSpec(msgspec.Struct, gc=False):
-    finalizers: tuple[str, ...] | None = None
-
-
-class _Namespace(msgspec.Struct, gc=False):
-    spec: _NamespaceSpec | None = None
-
-
-_namespace_decoder = msgspec.json.Decoder(_Namespace)
+DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
 
 def lifts_finalizers(change: Change) -> bool:
@@ -163,16 +151,8 @@ def _words(text: str) -> frozenset[str]:
 
 def _of_namespace(old_body: bytes, new_body: bytes) -> list[str]:
     """Return what is taken off a namespace's own list, which only `finalize` can change."""
-    kept = _listed(new_body)
-    return [one for one in _listed(old_body) if one not in kept]
-
-
-def _listed(body: bytes) -> tuple[str, ...]:
-    try:
-        found = _namespace_decoder.decode(body)
-    except UNREADABLE:
-        return ()
-    return (found.spec.finalizers or ()) if found.spec is not None else ()
+    kept = namespace_finalizers(new_body)
+    return [one for one in namespace_finalizers(old_body) if one not in kept]
 
 
 def _remaining(view: GraphView, made: Rewritten, finalizer: str) -> int:

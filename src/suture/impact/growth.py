@@ -14,6 +14,7 @@ from suture.impact.effects import Confidence, Growth, Victim
 from suture.impact.recent import creator, creator_in
 from suture.impact.scene import Scene, named
 from suture.model.clock import Now
+from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import (
     JOBS,
@@ -26,7 +27,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClusterObject, CustomFacts, WorkloadFacts
-from suture.model.writes import HOUR_S, What, number
+from suture.model.writes import HOUR_S, number
 
 MINUTE_S: Final = 60
 

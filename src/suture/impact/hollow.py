@@ -10,69 +10,33 @@ ResourceQuota (a pod beyond a hard limit is not created).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
-import msgspec
-
+from suture.impact.bodies import Spec, read_body
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Hollowed
 from suture.impact.scene import Scene, named
-from suture.model.difference import UNREADABLE
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import CRON_JOBS, PODS, SERVICE_ACCOUNTS, SERVICES, Resource
 from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
 
-QUOTAS = Resource("", "resourcequotas")
+QUOTAS: Final = Resource("", "resourcequotas")
 
-LOAD_BALANCER, EXTERNAL_NAME = "LoadBalancer", "ExternalName"
+LOAD_BALANCER: Final = "LoadBalancer"
+EXTERNAL_NAME: Final = "ExternalName"
 
-MANY = 5
+MANY: Final = 5
 """Backends from which on a route that keeps a tenth of them counts as emptied: of fewer each is a
 large part, and routes change by parts."""
 
-LIMITING = (
+LIMITING: Final = (
     "pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu",
     "limits.memory",
 )  # fmt: skip
 """Hard limits without which no pod is created, where they are nothing."""
 
-COUNTING = ("pods", "count/pods")
-
-
-class _Address(msgspec.Struct, gc=False):
-    ip: str = ""
-    hostname: str = ""
-
-
-class _Balancer(msgspec.Struct, gc=False):
-    ingress: tuple[_Address, ...] | None = None
-
-
-class _Status(msgspec.Struct, rename="camel", gc=False):
-    load_balancer: _Balancer | None = None
-
-
-class _Spec(msgspec.Struct, rename="camel", gc=False):
-    suspend: bool | None = None
-    hard: dict[str, str | int | float] | None = None
-    scopes: tuple[str, ...] | None = None
-    # Raw: that some pods are left out is all that is read of it.
-    scope_selector: msgspec.Raw | None = None
-
-
-class _Body(msgspec.Struct, gc=False):
-    spec: _Spec | None = None
-    status: _Status | None = None
-
-
-_decoder = msgspec.json.Decoder(_Body)
-
-
-def _read(body: bytes) -> _Body:
-    try:
-        return _decoder.decode(body) if body else _Body()
-    except UNREADABLE:
-        return _Body()
+COUNTING: Final = ("pods", "count/pods")
 
 
 def hollows(change: Change) -> bool:
@@ -111,7 +75,7 @@ Told = Iterable[tuple[str, int, int]]
 
 def _suspended(scene: Scene, _made: Rewritten) -> Told:
     """Tell of a CronJob that would make no more Jobs."""
-    old, new = _read(scene.request.old_body).spec, _read(scene.request.new_body).spec
+    old, new = read_body(scene.request.old_body).spec, read_body(scene.request.new_body).spec
     if old is not None and new is not None and new.suspend and not old.suspend:
         yield "schedule", 1, 0
 
@@ -123,7 +87,7 @@ def _address(scene: Scene, made: Rewritten) -> Told:
     if not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return
     if old.type == LOAD_BALANCER != new.type:
-        status = _read(scene.request.old_body).status
+        status = read_body(scene.request.old_body).status
         balancer = status.load_balancer if status is not None else None
         had = len(balancer.ingress or ()) if balancer is not None else 0
         if had:
@@ -190,14 +154,14 @@ def _runs(view: GraphView, account: int) -> bool:
 
 def _room(scene: Scene, made: Rewritten) -> Told:
     """Tell of a quota under which pods that run could not be made again."""
-    old, new = _read(scene.request.old_body).spec, _read(scene.request.new_body).spec
+    old, new = read_body(scene.request.old_body).spec, read_body(scene.request.new_body).spec
     view, space = scene.view, made.after.key.namespace
     running = sum(view.running_alike(kind)[0] for kind in view.classes_in(space))
     if running and _bars(new, running) and not _bars(old, running):
         yield "room", running, 0
 
 
-def _bars(spec: _Spec | None, running: int) -> bool:
+def _bars(spec: Spec | None, running: int) -> bool:
     """Whether a quota of all pods lets in fewer than run, or nothing at all."""
     if spec is None or spec.scopes or spec.scope_selector is not None:
         return False
@@ -208,7 +172,7 @@ def _bars(spec: _Spec | None, running: int) -> bool:
     )
 
 
-_TELLS: Mapping[Resource, Callable[[Scene, Rewritten], Told]] = {
+_TELLS: Final[Mapping[Resource, Callable[[Scene, Rewritten], Told]]] = {
     CRON_JOBS: _suspended,
     SERVICES: _address,
     SERVICE_ACCOUNTS: _pull_secrets,

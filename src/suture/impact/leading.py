@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.admissionpath import Use, blocked_by, blocks_itself, uses_of
+from suture.impact.admissionpath import blocked_by, blocks_itself, uses_of
+from suture.impact.apipaths import Use
 from suture.impact.bars import answering
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import AdmissionPathBroken, Confidence

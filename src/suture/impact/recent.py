@@ -9,37 +9,34 @@ from __future__ import annotations
 import re
 from collections import Counter
 from hashlib import blake2b
+from typing import Final
 
 import msgspec
 
+from suture.impact.bodies import status_bytes
 from suture.impact.change import Change
 from suture.model.clock import Now
-from suture.model.difference import UNREADABLE, numbers_changed, parts_of
+from suture.model.deeds import Deed, What
+from suture.model.difference import numbers_changed, parts_of
 from suture.model.graph import GraphView
 from suture.model.names import NODES, SECRETS, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject, NodeFacts
 from suture.model.placement import REPELS
 from suture.model.request import Request
-from suture.model.writes import TEN_MINUTES_S, Deed, What, number
+from suture.model.writes import TEN_MINUTES_S, number
 
-STATUS_NOTED = 4
+STATUS_NOTED: Final = 4
 """How many writes of a status within ten minutes are waved through before its content is compared:
 a rollout writes as many, and comparing costs as much as all the rest of a usual write."""
 
-CHILDREN_COUNTED = 1_000
+CHILDREN_COUNTED: Final = 1_000
 """LIMIT: children of a custom resource that are counted by type, 1 us each."""
 
-DIRECT_NOTED = 64
+DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
 
 
-class _Status(msgspec.Struct, gc=False):
-    status: msgspec.Raw = msgspec.Raw()
-
-
-_status_decoder = msgspec.json.Decoder(_Status)
-
-_DRAWN = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
+_DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
 """What generateName and its kin draw by lot, or count up, at the end of a name."""
 
 
@@ -92,11 +89,7 @@ def shape_number(thing: ClusterObject, body: bytes) -> int:
 
 def status_number(body: bytes) -> int:
     """Return a number that is equal for equal statuses."""
-    try:
-        raw = bytes(_status_decoder.decode(body).status)
-    except UNREADABLE:
-        raw = b""
-    return int.from_bytes(blake2b(raw, digest_size=8).digest()) >> 1
+    return int.from_bytes(blake2b(status_bytes(body), digest_size=8).digest()) >> 1
 
 
 def rewrites_status(request: Request) -> bool:

@@ -12,9 +12,10 @@ from suture.impact.change import Rewritten
 from suture.impact.keepers import is_own, keeps
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene
+from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import PODS
-from suture.model.writes import HOUR_S, What
+from suture.model.writes import HOUR_S
 
 MEMBERS_ASKED: Final = 16
 """LIMIT: members beside a pod that are asked whether they bear its new role; a set whose members

@@ -10,29 +10,29 @@ controller (one set of slices for each Endpoints without a selector behind it).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-import msgspec
-
+from suture.impact.bodies import endpoint_targets
 from suture.impact.cascade import ENDPOINTS
 from suture.impact.change import Change, Rewritten
 from suture.impact.scene import Scene
-from suture.model.difference import UNREADABLE
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import ENDPOINT_SLICES, PODS, SERVICES, ObjectKey
 from suture.model.objects import ClusterObject, ServiceFacts, SliceFacts
 
-MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
-MIRRORING = "endpointslicemirroring-controller.k8s.io"
+MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
+MIRRORING: Final = "endpointslicemirroring-controller.k8s.io"
 """SOURCE: k8s.io/endpointslice, the label of the slices that mirror Endpoints."""
 
 
-class SlicesLost(msgspec.Struct, frozen=True, gc=False):
+class SlicesLost:
     """What one Service loses with its slices."""
 
-    service: int
-    lost: int
-    explained: bool
+    __slots__ = ("explained", "lost", "service")
+
+    def __init__(self, service: int, lost: int, *, explained: bool) -> None:
+        self.service, self.lost, self.explained = service, lost, explained
 
 
 def slices_lost(scene: Scene) -> Iterator[SlicesLost]:
@@ -49,7 +49,7 @@ def slices_lost(scene: Scene) -> Iterator[SlicesLost]:
             kept = _ready(scene.view, _slices(scene, service))
             if len(kept) < len(had):
                 explained = all(map(scene.causes.explains, rows))
-                yield SlicesLost(service, len(had) - len(kept), explained)
+                yield SlicesLost(service, len(had) - len(kept), explained=explained)
     if made is not None and _is_slice(scene.change):
         yield from _rewritten(scene, made)
 
@@ -73,13 +73,13 @@ def _rewritten(scene: Scene, made: Rewritten) -> Iterator[SlicesLost]:
         slices = [row for row in _slices(scene, service) if row != made.row]
         if made.after.key.resource == ENDPOINTS:
             slices = [row for row in slices if view.labels(row).get(MANAGED_BY) != MIRRORING]
-            new = _addresses(scene.request.new_body)
+            new = endpoint_targets(scene.request.new_body)
         else:
             new = _listed(view, made.after, service)
         had, has = view.slice_targets(service), _ready(view, slices) | new
         if len(has) < len(had):
             gone = all(_gone(view, one) for one in had - has)
-            yield SlicesLost(service, len(had) - len(has), gone)
+            yield SlicesLost(service, len(had) - len(has), explained=gone)
 
 
 def _services_of(view: GraphView, made: Rewritten) -> list[int]:
@@ -129,39 +129,3 @@ def _ready(view: GraphView, slices: list[int]) -> set[str]:
         if isinstance(facts, SliceFacts):
             found.update(facts.ready)
     return found
-
-
-# ---- Endpoints, of which the graph keeps the metadata alone
-
-
-class _Target(msgspec.Struct, gc=False):
-    uid: str = ""
-
-
-class _Address(msgspec.Struct, rename="camel", gc=False):
-    ip: str = ""
-    target_ref: _Target | None = None
-
-
-class _Subset(msgspec.Struct, gc=False):
-    addresses: tuple[_Address, ...] | None = None
-
-
-class _Endpoints(msgspec.Struct, gc=False):
-    subsets: tuple[_Subset, ...] | None = None
-
-
-_decoder = msgspec.json.Decoder(_Endpoints)
-
-
-def _addresses(body: bytes) -> set[str]:
-    """Return the ready targets of Endpoints, known as in the slices that mirror them."""
-    try:
-        found = _decoder.decode(body)
-    except UNREADABLE:
-        return set()
-    return {
-        (one.target_ref.uid if one.target_ref is not None else "") or one.ip
-        for subset in found.subsets or ()
-        for one in subset.addresses or ()
-    }

@@ -7,82 +7,42 @@ unknown explains nothing and ties nothing, so that forgetting can only make Sutu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
-
-import msgspec
+from typing import Final, TypeVar
 
 from suture.model.clock import Now
 from suture.model.habits import Habits
+from suture.model.lives import Asked, Created, Kept, Removed
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import OwnerReference
 from suture.model.selectors import Selector
 from suture.model.writes import Writes
 
-REMOVED_KEPT = 65_536
+REMOVED_KEPT: Final = 65_536
 """LIMIT: removed objects remembered: six namespaces of 10,000 objects, or eleven minutes of 100
 removals a second; about 0.6 kB each, 40 MB."""
 
-CREATED_KEPT = 131_072
+CREATED_KEPT: Final = 131_072
 """LIMIT: live objects whose creator is remembered: all but pods of a cluster of 30,000 pods, twice
 over; about 0.35 kB each, 46 MB. The oldest creation is forgotten first."""
 
-COLLECTIONS_KEPT = 4_096
+COLLECTIONS_KEPT: Final = 4_096
 """LIMIT: collections judged at authorization that are remembered: one a namespace of a cluster of
 4,000 namespaces within `COLLECTION_VALID_S`; 0.5 kB each, 2 MB."""
 
-RENAMES_KEPT = 4_096
+RENAMES_KEPT: Final = 4_096
 """LIMIT: replacements remembered over all identities: 30 renames of a hundred charts at once;
 0.2 kB each, 1 MB. One forgotten early is believed once more."""
 
-RENAME_VALID_S = 3_600
+RENAME_VALID_S: Final = 3_600
 """LIMIT: how long an operator that removes a replacement is no longer believed to be renaming,
 and how long a replacement is remembered: an upgrade of a large chart ends within the hour."""
 
-COLLECTION_VALID_S = 60
+COLLECTION_VALID_S: Final = 60
 """LIMIT: how long a collection's objects may follow its authorization: the API server's default
 RequestTimeout, in which the whole collection is served."""
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-class Removed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An object that is gone: what it was, when it was seen to go, and by whom if that is known."""
-
-    key: ObjectKey
-    uid: str
-    at_ns: int
-    by: str = ""
-    """The identity whose admitted request removed it; empty where nobody was seen to."""
-    created_by: str = ""
-    owners: tuple[OwnerReference, ...] = ()
-
-
-class Created(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A creation that was admitted. The uid tells whether it is the one that was persisted."""
-
-    uid: str
-    identity: str
-    operator: str
-    key: ObjectKey
-    at_ns: int
-
-
-class _Asked(msgspec.Struct, frozen=True, gc=False):
-    """A collection as authorization showed it."""
-
-    selector: Selector | None
-    at_ns: int
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """What a history remembers at one moment, the oldest first."""
-
-    removed: list[Removed]
-    removers: dict[str, str]
-    created: list[Created]
-    stand_ins: list[tuple[str, str, int]]
-    disbelieved: dict[str, int]
 
 
 class History:
@@ -101,7 +61,7 @@ class History:
         self._removers: dict[str, str] = {}  # who is to be thanked for what is going
         self._created: dict[str, Created] = {}
         self._latest: dict[ObjectKey, str] = {}  # uid of the latest creation of this key
-        self._asked: dict[tuple[str, Resource, str], _Asked] = {}
+        self._asked: dict[tuple[str, Resource, str], Asked] = {}
         self._stand_ins: dict[tuple[str, str], int] = {}  # (identity, uid) -> since when
         self._disbelieved: dict[str, int] = {}  # identity -> since when
 
@@ -228,7 +188,7 @@ class History:
         """Remember the selector of a collection; the latest of an identity, type and namespace."""
         spot = (identity, resource, namespace)
         self._asked.pop(spot, None)
-        self._asked[spot] = _Asked(selector, now.mono_ns)
+        self._asked[spot] = Asked(selector, now.mono_ns)
         _bound(self._asked, COLLECTIONS_KEPT)
 
     def collection(

@@ -14,7 +14,8 @@ import msgspec
 
 from suture.errors import InputError
 from suture.model.clock import Now
-from suture.model.history import Created, History, Removed
+from suture.model.history import History
+from suture.model.lives import Created, Removed
 from suture.model.names import ObjectKey, Resource
 
 VERSION = 1

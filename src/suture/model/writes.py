@@ -9,68 +9,43 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from enum import IntEnum
 from hashlib import blake2b
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
-from suture.errors import InputError
 from suture.model.clock import Now
+from suture.model.deeds import Deed, Saved, What, WritesError
 from suture.model.names import ObjectKey
 
-TEN_MINUTES_S = 600
-HOUR_S = 3600
+TEN_MINUTES_S: Final = 600
+HOUR_S: Final = 3600
 
-TRACKS = 32_768
+TRACKS: Final = 32_768
 """LIMIT: objects whose writes are remembered: nine writes of others each second for an hour; the
 busiest operators write some hundred objects over and over. At most 1.1 kB each, 37 MB."""
 
-EVENTS = 24
+EVENTS: Final = 24
 """LIMIT: writes remembered of one object: a loop shows after three, and of what is made to come and
 go after twenty (`maxPods` of churn-growth)."""
 
-TALLIES = 12_288
+TALLIES: Final = 12_288
 """LIMIT: counters, one a maker, actor and type; 2.1 kB each where something was counted in every
 half minute of an hour, 26 MB, most of them a tenth of that."""
 
-BUCKET_S = 30
+BUCKET_S: Final = 30
 """How finely counters tell the time: a window may begin this much too early."""
 
-CLOSED = 32_768
+CLOSED: Final = 32_768
 """LIMIT: nodes remembered that were closed or taken away: twice the largest cluster known."""
 
-FEWER = 8_192
+FEWER: Final = 8_192
 """LIMIT: parents of which it is remembered that a number of their children was lowered; 0.4 kB
 each, 3 MB."""
 
-_STRIDE = 4
-_NS = 1_000_000_000
-_VERSION = 1
-
-
-class What(IntEnum):
-    """What was done to an object."""
-
-    DELETED = 1
-    EVICTED = 2
-    SCALED = 3
-    WROTE = 4
-    STATUS = 5
-
-
-class Deed(msgspec.Struct, frozen=True, gc=False):
-    """One write of one object, by whom. `value`: which life it ended, or what it made of it."""
-
-    what: What
-    identity: str
-    value: int
-
-
-class WritesError(InputError):
-    """The bytes are no memory of writes, or one of a later version."""
-
-    code = "writes_unreadable"
+_STRIDE: Final = 4
+_NS: Final = 1_000_000_000
+_VERSION: Final = 1
 
 
 def number(text: str) -> int:
@@ -238,7 +213,7 @@ class Writes:
 
     def encode(self, now: Now) -> bytes:
         """Return all of it as bytes that `decode` reads in another process."""
-        saved = _Saved(
+        saved = Saved(
             version=_VERSION,
             mono_ns=now.mono_ns,
             utc_s=now.utc_s,
@@ -256,7 +231,7 @@ class Writes:
         Errors: WritesError.
         """
         try:
-            saved = msgspec.msgpack.decode(raw, type=_Saved)
+            saved = msgspec.msgpack.decode(raw, type=Saved)
         except msgspec.MsgspecError as error:
             raise WritesError(f"memory of writes cannot be read: {error}") from error
         if saved.version != _VERSION:
@@ -273,18 +248,6 @@ class Writes:
         writes._closed = {node: at + shift for node, at in saved.closed.items()}
         writes._fewer = saved.fewer
         return writes
-
-
-class _Saved(msgspec.Struct):
-    """What is written down."""
-
-    version: int
-    mono_ns: int
-    utc_s: float
-    tracks: dict[int, bytes]
-    tallies: dict[int, bytes]
-    closed: dict[str, int]
-    fewer: dict[str, dict[str, int]] = {}
 
 
 def _shifted(raw: bytes, stride: int, shift: int) -> array[int]:

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from suture.model.graph.answers import Lot
 from suture.model.graph.dependents import gathered
-from suture.model.graph.naming import Naming
+from suture.model.graph.naming import FEW, Naming
 from suture.model.graph.rows import ALIVE, FINISHED, POD_CLASS, READY, TERMINATING
 from suture.model.graph.selecting import Matcher
 from suture.model.graph.written import read_facts, unpack_facts, unpack_traits
@@ -233,9 +233,8 @@ class Bulk(Naming):
     def labelled(self, rows: Sequence[int], key: str, value: str) -> list[int]:
         """Return which of some rows, none of them a pod's, have a label of this value."""
         sets, wanted = self._graph.label_sets, _labelled(key, value)
-        if len(rows) == 1:
-            number = self._graph.rows_of.labels[rows[0]]
-            return list(rows) if wanted.matches(sets[number]) else []
+        if len(rows) <= FEW:
+            return wanted.among(rows, self._graph.rows_of.labels, sets.texts)
         numbers = gathered(self._graph.rows_of.labels, rows)
         found = {number for number in set(numbers) if wanted.matches(sets[number])}
         if not found:

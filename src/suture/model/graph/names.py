@@ -73,6 +73,14 @@ class Names:
             size = self.long[number]
         return bytes(self.block[at : at + size])
 
+    def text(self, number: int) -> str:
+        """Return the same as a text; lone surrogates, which a name may come with, as they came."""
+        at, size = self.at[number], self.sizes[number]
+        if size >= LONG:
+            size = self.long[number]
+        # WHY not by way of bytes: nearly every answer names something, and each copy costs.
+        return self.block[at : at + size].decode("utf-8", "surrogatepass")
+
     def same(self, number: int, text: bytes) -> bool:
         """Whether this is the very text of a number."""
         size = self.sizes[number]

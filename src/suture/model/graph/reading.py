@@ -22,7 +22,7 @@ from suture.model.graph.rows import (
     WHOLE,
     pack_uid,
 )
-from suture.model.graph.storage import Storage, name_bytes, name_text
+from suture.model.graph.storage import Storage, name_bytes
 from suture.model.graph.written import read_facts, unpack_traits
 from suture.model.labels import Labels
 from suture.model.names import PODS, Gvk, ObjectKey, Resource
@@ -79,7 +79,7 @@ class Readable(Storage):
     def key(self, row: int) -> ObjectKey:
         """Return where the object in a row is found."""
         place = self.rows_of.place[row]
-        name = name_text(self.rows_of.names.get(row))
+        name = self.rows_of.names.text(row)
         return ObjectKey(self.places.resource(place), self.places.namespace[place], name)
 
     def labels(self, row: int) -> Labels | None:
@@ -232,7 +232,7 @@ class Readable(Storage):
             found.append(
                 OwnerReference(
                     detail.gvk or NO_GVK,
-                    detail.name or name_text(self.rows_of.names.get(owner)),
+                    detail.name or self.rows_of.names.text(owner),
                     self.rows_of.uid(owner),
                     detail.controller,
                     detail.blocks_deletion,
@@ -245,7 +245,7 @@ class Readable(Storage):
         if not flags & WHOLE:
             return None
         link = self.links.out_head[row]
-        node = "" if link < 0 else name_text(self.rows_of.names.get(self.links.target[link]))
+        node = "" if link < 0 else self.rows_of.names.text(self.links.target[link])
         return PodFacts(bool(flags & READY), bool(flags & FINISHED), node)
 
     def needs_of(self, row: int) -> tuple[Need, ...]:

@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 import msgspec
 
 from suture.model.graph.columns import integers, read_narrow
-from suture.model.graph.details import Detail
+from suture.model.graph.detail import Detail
 from suture.model.graph.freshness import Freshness
 from suture.model.graph.graph import Graph
 from suture.model.graph.hashtable import SEGMENTS, HashTable

@@ -14,7 +14,7 @@ from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
 from suture.model.graph.dependents import gathered
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS, TERMINATING
-from suture.model.graph.storage import name_bytes, name_text
+from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import unpack_facts
 from suture.model.names import CRDS, NAMESPACES, SERVICES, ObjectKey, Resource
 from suture.model.objects import Facts
@@ -33,7 +33,7 @@ class Standing(Bulk):
 
     def name(self, row: int) -> str:
         """Return the name of the object in a row."""
-        return name_text(self._graph.rows_of.names.get(row))
+        return self._graph.rows_of.names.text(row)
 
     def takes_along(self, row: int) -> bool:
         """Whether anything goes with an object: it owns something, or is of a type with content.

@@ -17,7 +17,8 @@ import msgspec
 from suture.model.edges import Need, Needs
 from suture.model.graph.columns import CHUNK, NONE, Chain
 from suture.model.graph.derived import DERIVES, derived_needs
-from suture.model.graph.details import Detail, Details
+from suture.model.graph.detail import Detail
+from suture.model.graph.details import Details
 from suture.model.graph.interned import Interned
 from suture.model.graph.links import Links
 from suture.model.graph.places import NEED_SETS, Places
@@ -112,7 +113,7 @@ class Storage:
         place = rows.place[row]
         if place:
             if self._nodes and self.places.kind[place].resource == NODES:
-                self._nodes.pop(name_text(rows.names.get(row)), None)
+                self._nodes.pop(rows.names.text(row), None)
             rows.unname(row)
             self.places.release(place)
         else:
@@ -185,7 +186,7 @@ class Storage:
     def _move_children(self, row: int, other: int) -> None:
         """Let the children of one row be those of another; what references call it, stays."""
         names = self.rows_of.names
-        was, becomes = name_text(names.get(row)), name_text(names.get(other))
+        was, becomes = names.text(row), names.text(other)
         for link in reversed(self.owners.ins(row)):
             detail = self.details[self.owners.detail[link]]
             called = detail.name or was
@@ -282,8 +283,3 @@ def name_bytes(name: str) -> bytes:
         return name.encode()
     except UnicodeEncodeError:
         return name.encode("utf-8", "surrogatepass")
-
-
-def name_text(name: bytes) -> str:
-    """Return a name as it is written."""
-    return name.decode("utf-8", "surrogatepass")

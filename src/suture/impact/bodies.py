@@ -1,0 +1,147 @@
+"""What effects read of the bodies that a request carries, beyond what the model keeps.
+
+Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
+another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
+Source: core/v1 Namespace, Endpoints, Service, ResourceQuota; batch/v1 CronJob.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from suture.model.difference import UNREADABLE
+
+
+class Address(msgspec.Struct, gc=False):
+    """Where a load balancer is reached."""
+
+    ip: str = ""
+    hostname: str = ""
+
+
+class Balancer(msgspec.Struct, gc=False):
+    """What a Service was given outside."""
+
+    ingress: tuple[Address, ...] | None = None
+
+
+class Status(msgspec.Struct, rename="camel", gc=False):
+    """Of a status, what is read of it."""
+
+    load_balancer: Balancer | None = None
+
+
+class Spec(msgspec.Struct, rename="camel", gc=False):
+    """Of a spec, what is read of it: of a CronJob, a quota, a namespace."""
+
+    suspend: bool | None = None
+    hard: dict[str, str | int | float] | None = None
+    scopes: tuple[str, ...] | None = None
+    # Raw: that some pods are left out is all that is read of it.
+    scope_selector: msgspec.Raw | None = None
+
+
+class Body(msgspec.Struct, gc=False):
+    """An object that may be as good as gone."""
+
+    spec: Spec | None = None
+    status: Status | None = None
+
+
+_body_decoder = msgspec.json.Decoder(Body)
+
+
+def read_body(body: bytes) -> Body:
+    """Return what tells whether an object still does what it is there for."""
+    try:
+        return _body_decoder.decode(body) if body else Body()
+    except UNREADABLE:
+        return Body()
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    annotations: dict[str, str] | None = None
+
+
+class _Annotated(msgspec.Struct, gc=False):
+    metadata: _Metadata | None = None
+
+
+_annotated_decoder = msgspec.json.Decoder(_Annotated)
+
+
+def annotations_of(body: bytes) -> dict[str, str]:
+    """Return an object's annotations."""
+    try:
+        metadata = _annotated_decoder.decode(body).metadata
+    except UNREADABLE:
+        return {}
+    return (metadata.annotations if metadata is not None else None) or {}
+
+
+class _NamespaceSpec(msgspec.Struct, gc=False):
+    finalizers: tuple[str, ...] | None = None
+
+
+class _Namespace(msgspec.Struct, gc=False):
+    spec: _NamespaceSpec | None = None
+
+
+_namespace_decoder = msgspec.json.Decoder(_Namespace)
+
+
+def namespace_finalizers(body: bytes) -> tuple[str, ...]:
+    """Return the finalizers of a namespace's own list, that of its spec."""
+    try:
+        found = _namespace_decoder.decode(body)
+    except UNREADABLE:
+        return ()
+    return (found.spec.finalizers or ()) if found.spec is not None else ()
+
+
+class _WithStatus(msgspec.Struct, gc=False):
+    status: msgspec.Raw = msgspec.Raw()
+
+
+_status_decoder = msgspec.json.Decoder(_WithStatus)
+
+
+def status_bytes(body: bytes) -> bytes:
+    """Return an object's status as it is written."""
+    try:
+        return bytes(_status_decoder.decode(body).status)
+    except UNREADABLE:
+        return b""
+
+
+class _Target(msgspec.Struct, gc=False):
+    uid: str = ""
+
+
+class _EndpointAddress(msgspec.Struct, rename="camel", gc=False):
+    ip: str = ""
+    target_ref: _Target | None = None
+
+
+class _Subset(msgspec.Struct, gc=False):
+    addresses: tuple[_EndpointAddress, ...] | None = None
+
+
+class _Endpoints(msgspec.Struct, gc=False):
+    subsets: tuple[_Subset, ...] | None = None
+
+
+_endpoints_decoder = msgspec.json.Decoder(_Endpoints)
+
+
+def endpoint_targets(body: bytes) -> set[str]:
+    """Return the ready targets of Endpoints, known as in the slices that mirror them."""
+    try:
+        found = _endpoints_decoder.decode(body)
+    except UNREADABLE:
+        return set()
+    return {
+        (one.target_ref.uid if one.target_ref is not None else "") or one.ip
+        for subset in found.subsets or ()
+        for one in subset.addresses or ()
+    }

@@ -1,0 +1,48 @@
+"""One write of one object, as it is remembered, and the shape in which all of them are kept.
+
+Apart from `writes`, which counts them and is machine code.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import msgspec
+
+from suture.errors import InputError
+
+
+class What(IntEnum):
+    """What was done to an object."""
+
+    DELETED = 1
+    EVICTED = 2
+    SCALED = 3
+    WROTE = 4
+    STATUS = 5
+
+
+class Deed(msgspec.Struct, frozen=True, gc=False):
+    """One write of one object, by whom. `value`: which life it ended, or what it made of it."""
+
+    what: What
+    identity: str
+    value: int
+
+
+class WritesError(InputError):
+    """The bytes are no memory of writes, or one of a later version."""
+
+    code = "writes_unreadable"
+
+
+class Saved(msgspec.Struct):
+    """What is written down."""
+
+    version: int
+    mono_ns: int
+    utc_s: float
+    tracks: dict[int, bytes]
+    tallies: dict[int, bytes]
+    closed: dict[str, int]
+    fewer: dict[str, dict[str, int]] = {}
