@@ -87,8 +87,9 @@ def _collected(
     gone = set(beside)
     found: list[int] = []
     takes_dependents = not orphan
+    holders = level
     while level:
-        contents = _contents(view, level)
+        contents = _contents(view, holders)
         alone, shared = view.dependents(level) if takes_dependents else ([], [])
         if not (contents or alone or shared):
             break
@@ -97,6 +98,8 @@ def _collected(
             if _owned_from_within(view, row):
                 alone.remove(row)
         candidates = alone + [row for row in shared if _left_alone(view, row, gone)]
+        # WHY these alone: what a namespace or a definition holds is neither of the two.
+        holders = [row for row in view.staying(view.containers(candidates)) if row not in gone]
         if contents:
             # What one namespace or definition holds is in it once.
             several = bool(candidates) or len(level) > 1

@@ -74,6 +74,7 @@ class Causes:
         self._kinds: dict[Resource, list[int]] | None = None
         self._marks: dict[int, int] | None = None
         self._parents: tuple[list[int], dict[int, list[int]]] = [], {}
+        self._owned: tuple[list[int], list[int]] = [], []
         self._any_home: bool | None = None
         self._ending: dict[int, bool] = {}
         self._healing: dict[int, bool] = {}
@@ -152,8 +153,7 @@ class Causes:
         found = set(view.going(rows))
         if resource == JOBS:
             found.update(filter(view.finished, rows))
-        if not self.settled:
-            found.update(row for row in view.owned(rows) if owner_ends(view, row))
+        found.update(row for row in self._owned_apart(rows) if owner_ends(view, row))
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
             found.update(filter(self._home_ends, rows))
@@ -182,7 +182,9 @@ class Causes:
         if self._marks is None:
             kept = [kind for kind in self.kinds if kind not in MADE_ANEW]
             anew = [kind for kind in self.kinds if kind in MADE_ANEW and kind != PODS]
-            rows = [row for kind in (*kept, *anew) for row in self.kinds[kind]]
+            rows: list[int] = []
+            for kind in (*kept, *anew):
+                rows += self.kinds[kind]
             self._marks = self._view.marked(rows)
         return self._marks
 
@@ -253,7 +255,8 @@ class Causes:
 
     def _goes_with_makers(self, row: int) -> bool:
         """Whether an object is of those that only their owners bring back, and these go."""
-        return self.settled and row in self.removed and self._view.resource(row) in RECREATED_BY
+        # WHY last: whether all goes with its owners is asked of all of it.
+        return self._view.resource(row) in RECREATED_BY and row in self.removed and self.settled
 
     def healing(self, resource: Resource, rows: list[int]) -> set[int]:
         """Return which of some objects of a type would be brought back."""
@@ -291,9 +294,21 @@ class Causes:
         if len(rows) <= FEW:
             return sum(map(self.wanted, rows))
         asked = dict.fromkeys(self._by_parent(rows))
-        if not self.settled:
-            asked.update(dict.fromkeys(self._view.owned(rows)))
+        asked.update(dict.fromkeys(self._owned_apart(rows)))
         return sum(map(self.wanted, asked))
+
+    def _owned_apart(self, rows: list[int]) -> list[int]:
+        """Return which of some objects have an owner, where not all goes with its owners.
+
+        WHY first whether any has: instances of a definition hardly ever do, and that is less than
+        to ask of all whether their owners go too. Looked up as `_by_parent` is.
+        """
+        if self._settled:
+            return []
+        if self._owned[0] is not rows:
+            self._owned = rows, self._view.owned(rows)
+        owned = self._owned[1]
+        return [] if owned and self.settled else owned
 
     def _by_parent(self, rows: list[int]) -> dict[int, list[int]]:
         """Return which of some objects custom resources find by label or name, and by which.
@@ -317,8 +332,9 @@ class Causes:
         known = self._ending.get(alike)
         if known is None:
             view = self._view
-            stays = self.settled and row in self.removed
-            known = (not stays and owner_ends(view, row)) or self._home_ends(row)
+            known = (
+                owner_ends(view, row) and not (row in self.removed and self.settled)
+            ) or self._home_ends(row)
             self._ending[alike] = known
         return known
 

@@ -48,9 +48,11 @@ class Naming:
                     alike = [one == detail for one in details]
                     ends, at = list(compress(targets, alike)), list(compress(places, alike))
                 # The last one that is written stays, which is the first one of each.
-                for target, place in dict(zip(reversed(ends), reversed(at), strict=True)).items():
+                earliest = dict(zip(reversed(ends), reversed(at), strict=True))
+                for target, place in earliest.items():
                     for one in self._pointed(detail, target, Edge.MANAGED_BY):
-                        if place < first.get(one, len(rows)):
+                        known = first.get(one)
+                        if known is None or place < known:
                             first[one] = place
         ranked = sorted((place, target) for target, place in first.items())
         return {target: rows[place] for place, target in ranked}
@@ -92,8 +94,8 @@ class Naming:
         places: Sequence[int] = range(len(rows))
         level: Sequence[int] = gathered(links.out_head, rows)
         while True:
-            there = [link >= 0 for link in level]
-            if False in there:
+            if min(level) < 0:
+                there = [link >= 0 for link in level]
                 places, level = list(compress(places, there)), list(compress(level, there))
             if not level:
                 return

@@ -13,6 +13,7 @@ from typing import Final
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
 from suture.model.graph.dependents import gathered
+from suture.model.graph.naming import FEW
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS, TERMINATING
 from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import unpack_facts
@@ -122,7 +123,9 @@ class Standing(Bulk):
         `inside` are objects and pod classes; of what shares its needs each is looked at once.
         """
         graph, flags, by_edge = self._graph, self._flags, self._graph.details.edges
-        numbers = {number for edge in edges for number in by_edge.get(edge, ())}
+        # WHY not of a few: what links mean is asked of each, and that is less than to list it.
+        few, values = len(rows) <= FEW, graph.details.values
+        numbers = set() if few else {one for edge in edges for one in by_edge.get(edge, ())}
         links, sources, details = graph.links, graph.links.source, graph.links.detail
         heads, following = links.in_head, links.in_next
         sets: dict[int, bool] = {}
@@ -131,7 +134,9 @@ class Standing(Bulk):
             link = heads[row]
             while link >= 0:
                 source = sources[link]
-                if details[link] in numbers and source not in inside:
+                detail = details[link]
+                asked = values[detail].edge in edges if few else detail in numbers
+                if asked and source not in inside:
                     if not flags[source] & NEED_SET:
                         uses = not flags[source] & self._leaving
                     elif (known := sets.get(source)) is not None:
