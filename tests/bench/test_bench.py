@@ -25,7 +25,7 @@ from suture.bench.measure import (
 from suture.bench.reviews import cases, reconcile, repeated, service_delete
 from suture.bench.run import BENCHMARKS, run
 from suture.bench.scene import Scene
-from suture.bench.turns import Steps, Turns
+from suture.bench.turns import Steps, Stopwatch, Turns
 from suture.cli.bench import bench
 from suture.errors import InputError
 from suture.impact.effects import EndpointsLost, ObjectsRemoved
@@ -135,6 +135,13 @@ def test_a_baseline_is_not_built_where_it_is_too_large() -> None:
     assert not model.fits("networkx", Setting(size=replace(SIZES["L"], pods=10_000_000)))
 
 
+def busy() -> None:
+    """Work for two milliseconds, by whichever clock is slower."""
+    cpu, wall = time.thread_time(), time.perf_counter()
+    while min(time.thread_time() - cpu, time.perf_counter() - wall) < 0.002:
+        pass
+
+
 def test_turns_of_a_loop_are_measured() -> None:
     """A callback that works for two milliseconds makes a turn of at least as much."""
 
@@ -142,16 +149,15 @@ def test_turns_of_a_loop_are_measured() -> None:
         turns = Turns()
         turns.start()
         await asyncio.sleep(0)
-        began = time.thread_time()
-        while time.thread_time() - began < 0.002:
-            pass
+        busy()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         turns.stop()
         return turns
 
     turns = asyncio.run(work())
-    assert max(turns.work_us) >= 2_000
+    # The kernel may have taken the CPU away from it, and then it is told apart.
+    assert max([*turns.work_us, *turns.broken_us]) >= 2_000
     assert turns.count >= 2
 
 
@@ -160,9 +166,7 @@ def test_steps_of_tasks_are_measured() -> None:
 
     async def work() -> int:
         await asyncio.sleep(0)
-        began = time.thread_time()
-        while time.thread_time() - began < 0.002:
-            pass
+        busy()
         return 7
 
     async def fail() -> None:
@@ -171,7 +175,9 @@ def test_steps_of_tasks_are_measured() -> None:
     async def run() -> Steps:
         steps = Steps()
         steps.install()
-        assert await asyncio.create_task(work()) == 7
+        # WHY so often: one that the kernel takes the CPU away from does not count.
+        for _ in range(50):
+            assert await asyncio.create_task(work()) == 7
         task = asyncio.create_task(fail())
         await asyncio.sleep(0)
         task.cancel()
@@ -183,6 +189,15 @@ def test_steps_of_tasks_are_measured() -> None:
     name = "test_steps_of_tasks_are_measured.<locals>."
     assert longest[f"{name}work"] >= 2_000
     assert longest[f"{name}fail"] > 0
+
+
+def test_what_the_cpu_was_taken_from_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that runs ahead is not believed, nor one that was read on both sides of a switch."""
+    looks = iter([(0, 0, 1), (12_000_000, 10_000, 1), (12_050_000, 7_000_000, 2)])
+    monkeypatch.setattr("suture.bench.turns._clocks", lambda: next(looks))
+    watch = Stopwatch()
+    assert watch.lap() == (10_000, True)
+    assert watch.lap() == (50_000, False)
 
 
 def test_growth_is_told_from_the_first_scale_on() -> None:

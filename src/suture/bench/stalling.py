@@ -60,13 +60,15 @@ class Waiting(msgspec.Struct, frozen=True):
 class Stalled(msgspec.Struct, frozen=True, kw_only=True):
     """What a while of it gave: turns of the loop that did something, and reviews, in µs of CPU.
 
-    `steps_us` are the longest steps of tasks, by what they run.
-    `fork_ms` is how long the process stood still to save itself; it does so once a minute.
+    `broken_us` are turns that the kernel took the CPU away from. `steps_us` are the longest steps
+    of tasks, by what they run. `fork_ms` is how long the process stood still to save itself; it
+    does so once a minute.
     """
 
     seconds: float
     cpu_s: float
     turns_us: list[float]
+    broken_us: list[float]
     steps_us: dict[str, float]
     reviews: int
     review_us: list[float]
@@ -170,6 +172,7 @@ async def serve(setting: Setting, kubeconfig: Path, folder: Path, snapshot: Path
                 seconds=time.perf_counter() - wall,
                 cpu_s=time.thread_time() - cpu,
                 turns_us=list(turns.work_us),
+                broken_us=list(turns.broken_us),
                 steps_us=steps.longest,
                 reviews=reviews.done,
                 review_us=reviews.times_us,
