@@ -1,15 +1,16 @@
 """Old ReplicaSets that a Deployment no longer keeps, once a new template has rolled out.
 
-Beside `rollout`, which tells of pods: these go as objects, with nothing in them by then.
+Beside `rollout`, which tells of pods: these go as objects, with no pods in them by then.
 Source: deployment controller `cleanupDeployment`: when a rollout is complete, the oldest of the old
 ReplicaSets go, as many as are beyond the history that the Deployment keeps.
 """
 
 from __future__ import annotations
 
+from suture.impact.cascade import closure
 from suture.impact.rollout import pods_under
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, REPLICA_SETS
+from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import rollout_of
 
@@ -17,6 +18,7 @@ from suture.model.podtemplate import rollout_of
 def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tuple[int, ...]:
     """Return the ReplicaSets that a new template of a Deployment puts beyond its history.
 
+    And what goes for want of them as an owner, the ones first; pods that are rolled out go as such.
     None where pods of it are not Ready now: its next rollout may not come to an end either.
     """
     before = view.facts(row)
@@ -37,7 +39,10 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     if surplus <= 0 or rollout.paused or not all(_ready(view, one) for one in sets):
         return ()
     sets.sort(key=lambda one: (view.at(one).created, view.key(one).name))
-    return tuple(one for one in sets[:surplus] if not view.terminating(one))
+    gone = [one for one in sets[:surplus] if not view.terminating(one)]
+    if not gone:
+        return ()
+    return (*gone, *(one for one in closure(view, gone) if view.resource(one) != PODS))
 
 
 def _ready(view: GraphView, replica_set: int) -> bool:

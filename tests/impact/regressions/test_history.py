@@ -13,7 +13,15 @@ from suture.impact.effects import PodsRestarted
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS
+from suture.model.names import (
+    CLAIMS,
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    SECRETS,
+    STATEFUL_SETS,
+)
 from suture.model.objects import WorkloadFacts
 
 
@@ -68,6 +76,36 @@ def test_replica_sets_beyond_the_history_go_with_a_new_template(
     change = project(write(DEPLOYMENTS, old, new), view)
 
     assert [view.key(row).name for row in change.cascaded] == gone
+
+
+def test_what_an_old_replica_set_owns_goes_with_it() -> None:
+    """Seed 702, case 435: a ConfigMap of the oldest ReplicaSet went, and a Secret of the ConfigMap.
+
+    Whatever else owns it is gone, or no longer what the reference says. What another owns stays.
+    """
+    old = deployment("web:1", revisionHistoryLimit=1)
+    new = changed(old, spec=deployment("web:2", revisionHistoryLimit=1)["spec"])
+    view = world(old)
+    everything = [
+        view.at(row) for kind in (DEPLOYMENTS, REPLICA_SETS, PODS) for row in view.rows(kind)
+    ]
+    sets = {one.key.name: one for one in everything}
+    absent = replace(owner(sets["old-1"]), uid="nobody", name="gone")
+    settings = thing(CONFIG_MAPS, "settings", "prod", owners=[absent, owner(sets["old-0"])])
+    token = thing(SECRETS, "token", "prod", owners=[owner(settings)])
+    shared = thing(
+        CONFIG_MAPS, "shared", "prod", owners=[owner(sets["old-0"]), owner(sets["web-1"])]
+    )
+    view = view_of(*everything, settings, token, shared)
+
+    change = project(write(DEPLOYMENTS, old, new), view)
+
+    assert [view.key(row).name for row in change.cascaded] == [
+        "old-0",
+        "old-1",
+        "settings",
+        "token",
+    ]
 
 
 def test_another_size_leaves_the_history_alone() -> None:
