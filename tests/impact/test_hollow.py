@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from support.asking import effects, impact_of
 from support.cluster import service, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import Hollowed
-from suture.impact.hollow import QUOTAS
+from suture.impact.room import LIMIT_RANGES, QUOTAS
 from suture.model.graph import GraphView
 from suture.model.names import (
     CRON_JOBS,
@@ -19,6 +20,8 @@ from suture.model.names import (
     SERVICES,
     Resource,
 )
+from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.placement import Placement
 
 Found = list[tuple[str, int, int]]
 
@@ -143,6 +146,39 @@ def test_routes_of_the_gateway_are_told_of_alike() -> None:
     assert beside(HTTP_ROUTES, route("svc-0"), route()) == [("backends", 1, 0)]
 
 
+def answering(*hosts: str, name: str = "web") -> Body:
+    paths = [{"path": "/", "pathType": "Prefix",
+              "backend": {"service": {"name": "svc-0", "port": {"number": 80}}}}]  # fmt: skip
+    rules = [{"host": one, "http": {"paths": paths}} for one in hosts]
+    return body("Ingress", name, apiVersion="networking.k8s.io/v1", spec={"rules": rules})
+
+
+HOSTS = tuple(f"shop-{n}.example" for n in range(20))
+
+
+def test_a_route_loses_nearly_all_of_its_hosts() -> None:
+    """A part, a move to another domain, and a rule for any host are changes."""
+    old = answering(*HOSTS)
+
+    assert beside(INGRESSES, old, answering(*HOSTS[:2])) == [("hosts", 20, 2)]
+    assert beside(INGRESSES, old, answering(*HOSTS[:3])) == []
+    assert beside(INGRESSES, old, answering(HOSTS[0], "shop.example")) == []
+    assert beside(INGRESSES, old, answering(HOSTS[0], "")) == []
+    assert beside(INGRESSES, old, answering("*.example")) == []
+    assert beside(INGRESSES, answering(*HOSTS[:5]), answering(HOSTS[0])) == []
+
+
+def test_a_host_that_another_route_answers_for_is_not_lost() -> None:
+    """One Ingress for all is replaced by one for each team, which are made first."""
+    teams = [(INGRESSES, answering(*HOSTS[n : n + 5], name=f"team-{n}")) for n in (0, 5, 10, 15)]
+    domain = (INGRESSES, answering("*.example", name="all"))
+
+    assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0]), *teams) == []
+    assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0]), domain) == []
+    assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0]), teams[0]) == []
+    assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0])) == [("hosts", 20, 1)]
+
+
 # ---- accounts and quotas
 
 
@@ -198,3 +234,58 @@ def test_a_quota_of_some_pods_or_of_an_empty_namespace_is_none() -> None:
     assert told(QUOTAS, None, some, view) == []
     assert told(QUOTAS, None, chosen, view) == []
     assert told(QUOTAS, None, quota({"pods": "0"}), view_of()) == []
+
+
+# ---- limit ranges
+
+
+def limits(**of: Body) -> Body:
+    given = [{"type": kind.title(), **limit} for kind, limit in of.items()]
+    return body("LimitRange", "limits", spec={"limits": given})
+
+
+def running(
+    cpu_m: int, memory_mi: int, *, name: str = "web", replicas: int = 9
+) -> list[ClusterObject]:
+    """Return a workload whose template asks for so much."""
+    asks = Placement(cpu_m, memory_mi)
+    return [
+        replace(one, facts=replace(one.facts, placement=asks))
+        if isinstance(one.facts, WorkloadFacts)
+        else one
+        for one in workload(name, replicas=replicas)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "found"),
+    [
+        pytest.param({"pod": {"max": {"cpu": "100m"}}}, [("room", 9, 0)], id="too-small-for-any"),
+        pytest.param({"pod": {"max": {"memory": "128Mi"}}}, [("room", 9, 0)], id="of-memory"),
+        pytest.param({"pod": {"max": {"cpu": "500m", "memory": "256Mi"}}}, [], id="as-asked"),
+        pytest.param({"container": {"max": {"cpu": "10m"}}}, [("room", 9, 0)], id="each"),
+        pytest.param({"container": {"max": {"cpu": "250m"}}}, [], id="two-containers-would-fit"),
+        pytest.param({"container": {"min": {"cpu": "1"}}}, [("room", 9, 0)], id="too-large"),
+        pytest.param({"container": {"min": {"cpu": "50m"}}}, [], id="a-floor"),
+        pytest.param({"container": {"default": {"cpu": "100m"}}}, [], id="defaults-alone"),
+        pytest.param({"persistentvolumeclaim": {"max": {"storage": "1Gi"}}}, [], id="of-claims"),
+    ],
+)
+def test_a_limit_range_leaves_no_room(limit: Body, found: Found) -> None:
+    """New, and written anew; one that was no better before takes nothing."""
+    view, wide = view_of(running(500, 256)), limits(pod={"max": {"cpu": "64"}})
+
+    assert told(LIMIT_RANGES, None, limits(**limit), view) == found
+    assert told(LIMIT_RANGES, wide, limits(**limit), view) == found
+    assert told(LIMIT_RANGES, limits(**limit), limits(**limit, claim={}), view) == []
+
+
+def test_a_limit_range_that_most_pods_pass_is_none() -> None:
+    """A part of what runs is too large for it; and pods that ask for nothing get its default."""
+    tight = limits(pod={"max": {"cpu": "600m"}})
+    some = view_of(running(500, 256), running(900, 256, name="large", replicas=4))
+    most = view_of(running(500, 256, replicas=1), running(900, 256, name="large", replicas=9))
+
+    assert told(LIMIT_RANGES, None, tight, some) == []
+    assert told(LIMIT_RANGES, None, tight, most) == [("room", 10, 1)]
+    assert told(LIMIT_RANGES, None, limits(pod={"min": {"cpu": "1"}}), view_of(running(0, 0))) == []

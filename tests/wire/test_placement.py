@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from suture.model.placement import ANYWHERE, Placement, Taint, Toleration
+from suture.model.quantities import cpu_m, memory_mi
 from suture.model.selectors import Operator, Requirement, Selector
-from suture.wire.placementshapes import cpu_m, memory_mi, placement
+from suture.wire.placementshapes import placement
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
-Source: core/v1 Namespace, Endpoints, Service, ResourceQuota; batch/v1 CronJob.
+Source: core/v1 Namespace, Endpoints, Service, ResourceQuota, LimitRange; batch/v1 CronJob.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from suture.model.difference import UNREADABLE
+from suture.model.quantities import Quantity
 
 
 class Address(msgspec.Struct, gc=False):
@@ -31,11 +32,20 @@ class Status(msgspec.Struct, rename="camel", gc=False):
     load_balancer: Balancer | None = None
 
 
+class Limit(msgspec.Struct, gc=False):
+    """What a LimitRange allows each object of a type."""
+
+    type: str = ""
+    max: dict[str, Quantity] | None = None
+    min: dict[str, Quantity] | None = None
+
+
 class Spec(msgspec.Struct, rename="camel", gc=False):
-    """Of a spec, what is read of it: of a CronJob, a quota, a namespace."""
+    """Of a spec, what is read of it: of a CronJob, a quota, a LimitRange."""
 
     suspend: bool | None = None
-    hard: dict[str, str | int | float] | None = None
+    hard: dict[str, Quantity] | None = None
+    limits: tuple[Limit, ...] | None = None
     scopes: tuple[str, ...] | None = None
     # Raw: that some pods are left out is all that is read of it.
     scope_selector: msgspec.Raw | None = None

@@ -4,24 +4,24 @@ Beside `removal`, which counts what goes: a script that suspends every CronJob, 
 of every Service, deletes nothing. Of selectors, sizes and templates others tell.
 Source: batch/v1 CronJobSpec; core/v1 ServiceSpec (the service controller gives a load balancer
 back when the type is another), ServiceAccount (its pull secrets are copied into new pods),
-ResourceQuota (a pod beyond a hard limit is not created).
+networking/v1 IngressRule (a host that no rule names is answered by nobody).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from suture.impact.bodies import Spec, read_body
+from suture.impact.bodies import read_body
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Hollowed
+from suture.impact.replaced import answered, hosts_of
+from suture.impact.room import LIMIT_RANGES, QUOTAS, Told, limit_room, quota_room
 from suture.impact.scene import Scene, named
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import CRON_JOBS, PODS, SERVICE_ACCOUNTS, SERVICES, Resource
 from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
-
-QUOTAS: Final = Resource("", "resourcequotas")
 
 LOAD_BALANCER: Final = "LoadBalancer"
 EXTERNAL_NAME: Final = "ExternalName"
@@ -29,14 +29,6 @@ EXTERNAL_NAME: Final = "ExternalName"
 MANY: Final = 5
 """Backends from which on a route that keeps a tenth of them counts as emptied: of fewer each is a
 large part, and routes change by parts."""
-
-LIMITING: Final = (
-    "pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu",
-    "limits.memory",
-)  # fmt: skip
-"""Hard limits without which no pod is created, where they are nothing."""
-
-COUNTING: Final = ("pods", "count/pods")
 
 
 def hollows(change: Change) -> bool:
@@ -46,7 +38,7 @@ def hollows(change: Change) -> bool:
         return False
     resource = made.after.key.resource
     if made.before is None:
-        return resource == QUOTAS
+        return resource in {QUOTAS, LIMIT_RANGES}
     return resource in _TELLS or isinstance(made.after.facts, RouteFacts)
 
 
@@ -67,10 +59,6 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
             confidence=Confidence.EXACT,
             reversible=what != "address",
         )
-
-
-Told = Iterable[tuple[str, int, int]]
-"""What is gone, in a word, and how much of it was there and is left."""
 
 
 def _suspended(scene: Scene, _made: Rewritten) -> Told:
@@ -111,6 +99,27 @@ def _backends(scene: Scene, made: Rewritten) -> Told:
     left = len(serving) - len(lost)
     if lost and (not left or (len(lost) >= MANY and left * 10 <= len(serving))):
         yield "backends", len(serving), left
+    else:
+        yield from _hosts(scene, made)
+
+
+def _hosts(scene: Scene, made: Rewritten) -> Told:
+    """Tell of a route that would answer for hardly any of its many hosts, and for no others."""
+    before, after = _answers(made.before), _answers(made.after)
+    # WHY none is enough: a route that names no host answers for any.
+    if not after or after - before or len(after) * 10 > len(before):
+        return
+    view = scene.view
+    routes = (one for one in view.rows(made.after.key.resource) if one != made.row)
+    others = {host for one in routes if not view.terminating(one) for host in hosts_of(view, one)}
+    kept = sum(answered(host, after | others) for host in before)
+    if kept * 10 <= len(before):
+        yield "hosts", len(before), kept
+
+
+def _answers(thing: ClusterObject | None) -> frozenset[str]:
+    facts = thing.facts if thing is not None else None
+    return frozenset(facts.hosts) if isinstance(facts, RouteFacts) else frozenset()
 
 
 def _services(thing: ClusterObject | None) -> frozenset[ServiceRef]:
@@ -152,30 +161,11 @@ def _runs(view: GraphView, account: int) -> bool:
     )
 
 
-def _room(scene: Scene, made: Rewritten) -> Told:
-    """Tell of a quota under which pods that run could not be made again."""
-    old, new = read_body(scene.request.old_body).spec, read_body(scene.request.new_body).spec
-    view, space = scene.view, made.after.key.namespace
-    running = sum(view.running_alike(kind)[0] for kind in view.classes_in(space))
-    if running and _bars(new, running) and not _bars(old, running):
-        yield "room", running, 0
-
-
-def _bars(spec: Spec | None, running: int) -> bool:
-    """Whether a quota of all pods lets in fewer than run, or nothing at all."""
-    if spec is None or spec.scopes or spec.scope_selector is not None:
-        return False
-    hard = {name: str(amount) for name, amount in (spec.hard or {}).items()}
-    counts = [hard[name] for name in COUNTING if name in hard]
-    return any(one.isdecimal() and int(one) < running for one in counts) or any(
-        hard.get(name, "").rstrip("mkMGTPEi") == "0" for name in LIMITING
-    )
-
-
 _TELLS: Final[Mapping[Resource, Callable[[Scene, Rewritten], Told]]] = {
     CRON_JOBS: _suspended,
     SERVICES: _address,
     SERVICE_ACCOUNTS: _pull_secrets,
-    QUOTAS: _room,
+    QUOTAS: quota_room,
+    LIMIT_RANGES: limit_room,
 }
 """Who tells of which type; of routes, which are of many types, `_backends` does."""

@@ -150,8 +150,8 @@ def _routes(view: GraphView, row: int, removed: Collection[int]) -> tuple[int, .
         if not others:
             return ()
         found.update(dict.fromkeys(others))
-    hosts = {host for one in found for host in _hosts(view, one)}
-    return tuple(found) if all(_answered(host, hosts) for host in _hosts(view, row)) else ()
+    hosts = {host for one in found for host in hosts_of(view, one)}
+    return tuple(found) if all(answered(host, hosts) for host in hosts_of(view, row)) else ()
 
 
 def _leads_to(view: GraphView, route: int, service: ServiceRef) -> bool:
@@ -165,12 +165,13 @@ def _leads_to(view: GraphView, route: int, service: ServiceRef) -> bool:
     return any(present and not view.terminating(one) for one, present in parents)
 
 
-def _hosts(view: GraphView, route: int) -> tuple[str, ...]:
+def hosts_of(view: GraphView, route: int) -> tuple[str, ...]:
     """Return the hosts that a route answers for; where it names none, any."""
     facts = view.facts(route)
     hosts = facts.hosts if isinstance(facts, RouteFacts) else ()
     return hosts or (ANY_HOST,)
 
 
-def _answered(host: str, hosts: Collection[str]) -> bool:
+def answered(host: str, hosts: Collection[str]) -> bool:
+    """Whether routes for some hosts answer for one: by its name, for its domain, or for any."""
     return host in hosts or ANY_HOST in hosts or f"*.{host.partition('.')[2]}" in hosts

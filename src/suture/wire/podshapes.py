@@ -14,8 +14,9 @@ from suture.model.edges import Edge, Need
 from suture.model.names import SERVICES, ObjectKey
 from suture.model.objects import Facts, NodeFacts, PodFacts, ServiceFacts, SliceFacts
 from suture.model.podneeds import DEFAULT_ACCOUNT, PodNeeds, PodRefs
+from suture.model.quantities import Quantity, cpu_m, memory_mi, quantity
 from suture.model.selectors import Selector
-from suture.wire.placementshapes import NodeTaint, Quantity, cpu_m, memory_mi, quantity, taints
+from suture.wire.placementshapes import NodeTaint, taints
 from suture.wire.shapes import Conditions, Count, Document, ManagedDocument, holds, named
 
 SERVICE_LABEL = "kubernetes.io/service-name"

@@ -49,10 +49,10 @@ class PlacementLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class Hollowed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An object that stays would no longer do what it is there for: as good as gone.
 
-    `what` it would have no more: schedule (a CronJob), address or name (a Service), backends (a
-    route), webhooks (a namespace, of those that are asked about its new pods), pull-secrets (an
-    account as which pods run), room (a quota, for the pods that run under it). `before` and `after`
-    count that. `population`: objects of its type in the cluster.
+    `what` it would have no more: schedule (a CronJob), address or name (a Service), backends or
+    hosts (a route), webhooks (a namespace, of those that are asked about its new pods),
+    pull-secrets (an account as which pods run), room (a quota or limit range, for the pods that run
+    under it). `before` and `after` count that. `population`: objects of its type in the cluster.
     """
 
     target: Victim
