@@ -28,6 +28,7 @@ from suture.model.names import (
 )
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import Rollout, rollout_of
+from suture.model.request import Request
 
 FOLLOWING: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 """Workloads whose pods follow their template."""
@@ -84,6 +85,14 @@ def template_changed(before: ClusterObject | None, after: ClusterObject) -> bool
         and isinstance(after.facts, WorkloadFacts)
         and before.facts.template_hash != after.facts.template_hash
     )
+
+
+def rolls_out(request: Request, made: Rewritten) -> bool:
+    """Whether a write has a workload replace its pods by those of another template, by itself."""
+    if made.after.key.resource not in FOLLOWING or not template_changed(made.before, made.after):
+        return False
+    rollout = rollout_of(request.new_body)
+    return not rollout.paused and rollout.strategy != ON_DELETE
 
 
 def _follows(before: ClusterObject, after: ClusterObject, old: Rollout, new: Rollout) -> bool:

@@ -15,6 +15,7 @@ from suture.impact.effects import (
     EndpointsLost,
     ServiceEmptied,
 )
+from suture.impact.extralabels import beyond_template
 from suture.impact.hands import given_up
 from suture.impact.parents import resize_explained
 from suture.impact.paused import notes_size
@@ -72,9 +73,12 @@ def serving_effects(scene: Scene) -> list[ServingEffect]:
         _service_goes(scene, row, is_explained=scene.causes.explains(row))
         for row in scene.kinds.get(SERVICES, ())
     ]
-    for row, loss in sorted(_losses(scene).items()):
+    losses = _losses(scene)
+    for row, loss in sorted(losses.items()):
         effects.extend(_loss_effects(scene, row, loss))
     rewritten = scene.change.rewritten
+    if rewritten is not None:
+        effects.extend(beyond_template(scene, rewritten, losses))
     if (
         rewritten is not None
         and rewritten.after.key.resource == SERVICES

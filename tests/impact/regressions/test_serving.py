@@ -22,7 +22,15 @@ from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.impact.slices import MANAGED_BY
 from suture.model.graph import GraphView
-from suture.model.names import ENDPOINT_SLICES, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS, Gvr
+from suture.model.names import (
+    DEPLOYMENTS,
+    ENDPOINT_SLICES,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    STATEFUL_SETS,
+    Gvr,
+)
 from suture.model.objects import (
     ClusterObject,
     PodFacts,
@@ -315,3 +323,43 @@ def test_a_stateful_set_is_stuck_behind_a_name_that_is_taken() -> None:
 
     assert lost(stuck, delete(mine[1])) == [("db", 2, 1, False)]
     assert lost(free, delete(mine[1])) == [("db", 2, 1, True)]
+
+
+def turned(turn: str, **labels: str) -> Body:
+    """Return a Deployment whose template has these labels beyond its selector's."""
+    meta = {"labels": {"app": "web", **labels}, "annotations": {"turn": turn}}
+    spec = {
+        "replicas": 3,
+        "selector": {"matchLabels": {"app": "web"}},
+        "strategy": {"type": "RollingUpdate"},
+        "template": {"metadata": meta, "spec": {"containers": []}},
+    }
+    return body("Deployment", "web", apiVersion="apps/v1", spec=spec)
+
+
+def test_a_label_that_was_put_on_a_pod_goes_with_a_rollout() -> None:
+    """Seed 802, case 217: a pod was labelled by hand into a Service, and the next one was not.
+
+    What reaches all of the workload loses nothing, nor what goes by a label that controllers give.
+    """
+    old = turned("1")
+    root = trimmed(DEPLOYMENTS, old)
+    _, replica_set, first, *others = workload("web", replicas=3)
+    today = thing(REPLICA_SETS, "web-1", "prod", owners=[owner(root)], facts=replica_set.facts)
+    given = {"statefulset.kubernetes.io/pod-name": "web-1-0"}
+    leader = replace(first, labels={**first.labels, **given, "role": "leader"})
+    chosen = {"leader": {"role": "leader"}, "first": given, "web": {"app": "web"}}
+    fronts = [
+        thing(SERVICES, name, "prod", facts=ServiceFacts(Selector.of(labels)))
+        for name, labels in chosen.items()
+    ]
+    view = view_of(root, today, leader, others, fronts)
+    request = write(DEPLOYMENTS, old, turned("2"))
+
+    assert lost(view, request) == [("leader", 1, 0, False)]
+    assert emptied(view, request) == []
+    impact = estimate(request, project(request, view), view, operator(), NEEDS)
+    (effect,) = (one for one in impact.effects if isinstance(one, EndpointsLost))
+    assert effect.explained
+    assert effect.confidence is Confidence.BOUNDED
+    assert lost(view, write(DEPLOYMENTS, old, turned("2", role="leader"))) == []
