@@ -565,9 +565,7 @@ def test_rollouts_are_budgeted_by_workload(
         ("ingresses.networking.k8s.io", "backends", {"removals": 1}),
         ("cronjobs.batch", "schedule", {"stopped": 1}),
         ("serviceaccounts", "pull-secrets", {"stopped": 1}),
-        ("ingresses.networking.k8s.io", "hosts", {"removals": 1}),
         ("resourcequotas", "room", {"stopped": 1}),
-        ("limitranges", "room", {"stopped": 1}),
         ("namespaces", "webhooks", {"stopped": 1}),
     ],
 )
