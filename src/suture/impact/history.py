@@ -29,10 +29,13 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
         or before.template_hash == after.facts.template_hash
     ):
         return ()
+    # WHY controlled: one that merely names the Deployment as an owner is not of its history.
     sets = [
         child
         for child in view.children_of(row)
-        if view.resource(child) == REPLICA_SETS and not view.gone(child)
+        if view.resource(child) == REPLICA_SETS
+        and view.controller(child) == row
+        and not view.gone(child)
     ]
     rollout = rollout_of(body)
     surplus = len(sets) - rollout.history

@@ -22,7 +22,7 @@ from suture.model.names import (
     SECRETS,
     STATEFUL_SETS,
 )
-from suture.model.objects import WorkloadFacts
+from suture.model.objects import ClusterObject, WorkloadFacts
 
 
 def deployment(image: str, **spec: Any) -> Body:
@@ -86,9 +86,7 @@ def test_what_an_old_replica_set_owns_goes_with_it() -> None:
     old = deployment("web:1", revisionHistoryLimit=1)
     new = changed(old, spec=deployment("web:2", revisionHistoryLimit=1)["spec"])
     view = world(old)
-    everything = [
-        view.at(row) for kind in (DEPLOYMENTS, REPLICA_SETS, PODS) for row in view.rows(kind)
-    ]
+    everything = things_of(view)
     sets = {one.key.name: one for one in everything}
     absent = replace(owner(sets["old-1"]), uid="nobody", name="gone")
     settings = thing(CONFIG_MAPS, "settings", "prod", owners=[absent, owner(sets["old-0"])])
@@ -106,6 +104,26 @@ def test_what_an_old_replica_set_owns_goes_with_it() -> None:
         "settings",
         "token",
     ]
+
+
+def test_what_names_a_deployment_as_an_owner_is_not_of_its_history() -> None:
+    """Seed 803, case 210: a ReplicaSet that a Deployment owned and did not control stayed."""
+    old = deployment("web:1", revisionHistoryLimit=0)
+    new = changed(old, spec=deployment("web:2", revisionHistoryLimit=0)["spec"])
+    root, today, *pods = things_of(world(old, of_old=0))
+    beside = replace(owner(root), controller=False)
+    lone = thing(REPLICA_SETS, "lone", "prod", owners=[beside], facts=WorkloadFacts(replicas=0))
+    view = view_of(root, today, pods, lone)
+
+    change = project(write(DEPLOYMENTS, old, new), view)
+
+    assert [view.key(row).name for row in change.cascaded] == ["web-1"]
+
+
+def things_of(view: GraphView) -> list[ClusterObject]:
+    """Return the Deployment, its ReplicaSets and their pods."""
+    kinds = (DEPLOYMENTS, REPLICA_SETS, PODS)
+    return [view.at(row) for kind in kinds for row in view.rows(kind)]
 
 
 def test_another_size_leaves_the_history_alone() -> None:
