@@ -73,6 +73,19 @@ async def test_a_refusal_is_confirmed_by_a_live_read(pack: PolicySet) -> None:
     assert set(desk.model.read) == {child.key, parent.key}
 
 
+async def test_a_refusal_of_what_was_just_read_waits_for_nothing(pack: PolicySet) -> None:
+    """An operator that is refused in a loop is told at once: nothing would be read again."""
+    parent = thing(BALANCERS, "front", "prod")
+    child = service("checkout", owners=[owner(parent)])
+    desk = Desk(pack, parent, child, workload("checkout"), profile=enforced())
+    desk.model.lately = True
+
+    answer = await desk.ask(review(child))
+
+    assert not answer["allowed"]
+    assert desk.model.read == []
+
+
 @pytest.mark.parametrize(("changed", "judged"), [(False, 1), (True, 2)])
 async def test_a_refusal_is_judged_again_where_a_live_read_found_news(
     pack: PolicySet, monkeypatch: pytest.MonkeyPatch, *, changed: bool, judged: int

@@ -381,11 +381,15 @@ class TestLiveReads:
         populate(world.cluster)
         key = ObjectKey(names.PODS, "shop", "web-0")
         async with world.running():
+            assert not world.mirror.just_read([key])
             for _ in range(5):
                 await world.mirror.refresh([key, key])
+                assert world.mirror.just_read([key])
+            assert not world.mirror.just_read([key, ObjectKey(names.PODS, "shop", "web-1")])
             reads = [path for what, path, _ in world.cluster.asked if what == "get"]
             assert len(reads) == 1
             await asyncio.sleep(0.6 / SPEED)
+            assert not world.mirror.just_read([key])
             await world.mirror.refresh([key])
             reads = [path for what, path, _ in world.cluster.asked if what == "get"]
             assert len(reads) == 2

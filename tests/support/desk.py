@@ -32,6 +32,8 @@ class Watched:
         self.stale_types: tuple[Resource, ...] = ()
         self.live: dict[ObjectKey, ClusterObject] = {}
         self.away = False
+        self.lately = False
+        """Whether everything was read a moment ago."""
         self.read: list[ObjectKey] = []
 
     def stale(self, resources: Iterable[Resource]) -> tuple[Resource, ...]:
@@ -43,6 +45,9 @@ class Watched:
             raise UnavailableError("the API server is away")
         for found in self.live.values():
             self.graph.put(found)
+
+    def just_read(self, keys: Iterable[ObjectKey]) -> bool:
+        return self.lately
 
     def saw(self, request: Request) -> None:
         """Nothing to learn: the graph of these tests has it all."""

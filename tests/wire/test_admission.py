@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from support.kubejson import DEPLOYMENT, POD, SERVICE, UID, dumps, meta
 from suture.errors import ReviewError
 from suture.model import names
+from suture.model.actor import UserInfo
 from suture.model.facts import KeysFacts
 from suture.model.names import Gvk, Gvr, ObjectKey, Operation, Propagation
 from suture.model.objects import PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.request import CollectionItem, DeleteOptions, One, Request
 from suture.verdict import Answer, Verdict
 from suture.wire.admission import decode_review, encode_review
+from suture.wire.trim import Trimmer
 
 DELETE_SERVICE: dict[str, Any] = {
     "kind": "AdmissionReview",
@@ -211,6 +213,23 @@ def test_an_odd_object_is_judged_by_what_can_be_read() -> None:
     assert request.old.uid == UID
 
 
+def test_an_update_that_changes_nothing_is_read_once() -> None:
+    """The API server reuses the old managed fields then: both bodies are the same."""
+    request = decoded(operation="UPDATE", object=SERVICE)
+    assert request.new is request.old is not None
+    assert request.parts_changed == ()
+    assert request.new == decoded().old
+
+
+def test_an_identity_is_read_once() -> None:
+    """Who asks again is the very same value, by which it is known without being looked at."""
+    trimmer = Trimmer()
+    first, again = (decode_review(review(uid=uid), trimmer) for uid in ("1", "2"))
+    assert first.user is again.user
+    other = decode_review(review(userInfo={"username": "someone"}), trimmer)
+    assert other.user == UserInfo("someone")
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -219,6 +238,8 @@ def test_an_odd_object_is_judged_by_what_can_be_read() -> None:
         ({"operation": "PATCH"}, "request.operation"),
         ({"resource": {}}, "request.resource"),
         ({"userInfo": None}, "request.userInfo"),
+        ({"userInfo": "me"}, "request.userInfo"),
+        ({"userInfo": {"username": 7}}, "request.userInfo.username"),
         ({"options": {"gracePeriodSeconds": "soon"}}, "request.options"),
     ],
 )

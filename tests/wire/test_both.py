@@ -16,7 +16,7 @@ from suture.model.edges import Edge
 from suture.model.names import Gvk, Resource
 from suture.model.objects import ClusterObject
 from suture.wire.kinds import SHAPES
-from suture.wire.trim import Both, TrimError, Trimmer
+from suture.wire.trim import ENDS, ENDS_BYTES, Both, TrimError, Trimmer
 
 APPLICATION = "argocd.argoproj.io/tracking-id"
 
@@ -25,9 +25,9 @@ def both_of(
     resource: Resource, new: dict[str, Any], old: dict[str, Any], trimmer: Trimmer | None = None
 ) -> Both:
     """Read two documents together; they are as each by itself, and the parts as compared."""
-    reader = (trimmer or Trimmer()).reader(
-        resource, Gvk(resource.group, "v1", SHAPES[resource].kind)
-    )
+    shape = SHAPES.get(resource)
+    kind = shape.kind if shape is not None else "Thing"
+    reader = (trimmer or Trimmer()).reader(resource, Gvk(resource.group, "v1", kind))
     found = reader.both(dumps(new), dumps(old))
     assert found.new == reader.one(dumps(new))
     assert found.old == reader.one(dumps(old))
@@ -96,6 +96,48 @@ def test_what_differs_elsewhere_is_read_twice(
     new = changed(DEPLOYMENT, *path, to=value)
     assert both_of(names.DEPLOYMENTS, new, DEPLOYMENT).changed == parts
     assert both_of(names.DEPLOYMENTS, DEPLOYMENT, new).changed == parts
+
+
+THINGS = Resource("example.com", "things")
+THING = {"apiVersion": "example.com/v1", **DEPLOYMENT, "kind": "Thing"}
+
+
+@pytest.mark.parametrize("path", [("metadata", "finalizers"), ("spec", "replicas"), ("more",)])
+def test_a_kind_without_facts_is_read_by_its_metadata(path: tuple[str, ...]) -> None:
+    """Of a custom resource nothing but its metadata is read, whatever else differs."""
+    both_of(THINGS, changed(THING, *path, to=["x"]), THING)
+
+
+def test_what_was_read_of_an_object_is_remembered_until_it_changes() -> None:
+    """A second write of the same object finds its facts read; another spec is read anew."""
+    trimmer = Trimmer()
+
+    def written(number: int, replicas: int) -> Both:
+        new = changed(DEPLOYMENT, "metadata", "resourceVersion", to=str(number))
+        old = changed(DEPLOYMENT, "metadata", "resourceVersion", to=str(number - 1))
+        new["spec"] = old["spec"] = {**DEPLOYMENT["spec"], "replicas": replicas}
+        return both_of(names.DEPLOYMENTS, new, old, trimmer)
+
+    first, again, other = written(2, 3), written(3, 3), written(4, 5)
+    assert again.new.facts is first.new.facts
+    assert other.new.facts != first.new.facts
+    moved = changed(DEPLOYMENT, "metadata", "namespace", to="elsewhere")
+    both_of(names.DEPLOYMENTS, moved, changed(moved, "metadata", "generation", to=7), trimmer)
+
+
+def test_as_many_are_remembered_as_may_be() -> None:
+    """The first that came is the first that is forgotten, and what is long is not kept."""
+    trimmer = Trimmer()
+    for number in range(ENDS + 10):
+        new = changed(DEPLOYMENT, "metadata", "uid", to=f"uid-{number}")
+        both_of(names.DEPLOYMENTS, new, changed(new, "metadata", "generation", to=9), trimmer)
+    assert len(trimmer.ends) == ENDS
+    assert "uid-9" not in trimmer.ends
+    assert "uid-10" in trimmer.ends
+    long = changed(DEPLOYMENT, "spec", "note", to="x" * ENDS_BYTES)
+    long = changed(long, "metadata", "uid", to="long")
+    both_of(names.DEPLOYMENTS, long, changed(long, "metadata", "generation", to=9), trimmer)
+    assert "long" not in trimmer.ends
 
 
 @pytest.mark.parametrize(("resource", "document"), [(names.PODS, POD), (names.SERVICES, SERVICE)])

@@ -123,6 +123,7 @@ class Site:
         """How many answers of each HTTP status were written."""
         self.strangers = 0
         """How many connections were closed without an answer."""
+        self._asked: list[Connection] = []
 
     def has_room(self) -> bool:
         """Tell whether one more may come in, at the cost of a stranger when all is full."""
@@ -135,6 +136,21 @@ class Site:
         stranger.abort()
         del self.connections[stranger]
         return True
+
+    def asked(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        """Note that a connection has a request to be answered, once all that came is read.
+
+        WHY not at once: what reads and what decides would push each other out of the processor's
+        caches with every request.
+        """
+        self._asked.append(connection)
+        if len(self._asked) == 1:
+            loop.call_soon(self._answer)
+
+    def _answer(self) -> None:
+        asked, self._asked = self._asked, []
+        for connection in asked:
+            connection.go_on()
 
     def sweep(self, now: float) -> None:
         """Close what has been idle or undecided for too long."""
@@ -160,6 +176,7 @@ class Connection(asyncio.Protocol):
         self._task: asyncio.Future[Answered] | None = None  # what is waited for
         self._waiting: deque[_Request] = deque()
         self._blocked = False
+        self._paused = False  # nothing more is read for now
         # the request that is being read
         self._url = b""
         self._head_bytes = 0  # as the parser has counted it
@@ -195,6 +212,7 @@ class Connection(asyncio.Protocol):
         if self._phase is _Phase.CLOSING:
             return
         try:
+            # The parser copies what it hands on.
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._refuse(400, "upgrade_refused", "this server speaks HTTP/1.1 only")
@@ -213,21 +231,27 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Stop reading from one who does not read our answers, and answering what was read."""
         self._blocked = True
-        self._transport.pause_reading()
+        self._pause()
 
     def resume_writing(self) -> None:
         """Go on when the answers have left."""
         self._blocked = False
-        self._go_on()
+        self.go_on()
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
         """Answer the next that waits; read on when none does. Neither while answers pile up."""
         while not (self._blocked or self._task is not None or self._phase is _Phase.CLOSING):
             if not self._waiting:
-                if self._open:
+                if self._paused and self._open:
+                    self._paused = False
                     self._transport.resume_reading()
                 return
             self._answer(self._waiting.popleft())
+
+    def _pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
 
     # ---------------------------------------------------------- the parser's side
 
@@ -303,7 +327,7 @@ class Connection(asyncio.Protocol):
             self._parts.append(part)
 
     def on_message_complete(self) -> None:
-        """Ask for the answer, or queue the request behind the one that is being answered."""
+        """Queue the request, to be answered in this turn, or after those that came before it."""
         if self._phase is not _Phase.BODY:
             return
         self._phase = _Phase.IDLE
@@ -312,13 +336,16 @@ class Connection(asyncio.Protocol):
         parts, self._parts = self._parts, []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         request = _Request(self._path, body, self._parser.should_keep_alive())
-        if self._task is None and not self._blocked:
-            self._answer(request)
-        elif len(self._waiting) < MAX_PIPELINED:
+        first = not self._waiting and self._task is None
+        if len(self._waiting) < MAX_PIPELINED + (self._task is None):
             self._waiting.append(request)
-            self._transport.pause_reading()
         else:
             self._refuse(400, "pipeline_too_long", "wait for answers before asking on")
+            return
+        if first:
+            self._site.asked(self, self._loop)
+        else:
+            self._pause()
 
     # ------------------------------------------------------------------- answers
 
@@ -359,7 +386,7 @@ class Connection(asyncio.Protocol):
             self._tell(request, *_failed(error, request.path))
         else:
             raise error
-        self._go_on()
+        self.go_on()
 
     def _tell(self, request: _Request, status: int, body: bytes) -> None:
         """Write the answer to a request; close where it is the last."""
@@ -382,6 +409,8 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         """Answer what is wrong and close; to one who is not known yet, only close."""
+        if self._phase is not _Phase.CLOSING and self.known:
+            self.go_on()  # what came before is answered before, and may have been the last
         if self._phase is _Phase.CLOSING:
             return
         if not self.known:

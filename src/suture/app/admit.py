@@ -120,7 +120,7 @@ def _at_once(asked: Asked, world: World, rim: Rim) -> Answered:
         if lane.destructive and rim.model.stale(_rests_on(request)):
             return _awaited(asked, None, world, rim)
         judgement = judge(request, actor, world, rim.clock())
-        if _waits(judgement):
+        if _waits(judgement, rim):
             return _awaited(asked, judgement, world, rim)
         _concluded(judgement, asked, world, rim)
         impact = judgement.case.impact
@@ -207,9 +207,11 @@ def _alarm(request: Request, decision: str, rim: Rim) -> None:
     )  # fmt: skip
 
 
-def _waits(judgement: Judgement) -> bool:
+def _waits(judgement: Judgement, rim: Rim) -> bool:
     """Whether a judgement rests on what has yet to be read or marked on the cluster."""
-    return _unconfirmed(judgement) or (judgement.unmarked and not judgement.case.request.dry_run)
+    if judgement.unmarked and not judgement.case.request.dry_run:
+        return True
+    return _unconfirmed(judgement) and not rim.model.just_read(judgement.evidence)
 
 
 def _unconfirmed(judgement: Judgement) -> bool:

@@ -52,11 +52,7 @@ class LiveReads:
         Errors: UnavailableError when one cannot be read, within REFRESH_S, or they are too many.
         """
         now_ns = self._clock().mono_ns
-        wanted = [
-            key
-            for key in dict.fromkeys(keys)
-            if now_ns - self._read_ns.get(key, -(10**18)) > REUSE_S * 1e9
-        ]
+        wanted = [key for key in dict.fromkeys(keys) if self._is_due(key, now_ns)]
         if len(wanted) > REFRESH_OBJECTS:
             raise UnavailableError(
                 f"{len(wanted)} objects are too many to read live; at most {REFRESH_OBJECTS}"
@@ -70,6 +66,15 @@ class LiveReads:
         for result in results:
             if isinstance(result, BaseException):
                 raise result
+
+    def just_read(self, keys: Iterable[ObjectKey]) -> bool:
+        """Whether `refresh` would read none of these, having done so a moment ago."""
+        now_ns = self._clock().mono_ns
+        return not any(self._is_due(key, now_ns) for key in keys)
+
+    def _is_due(self, key: ObjectKey, now_ns: int) -> bool:
+        read_ns = self._read_ns.get(key)
+        return read_ns is None or now_ns - read_ns > REUSE_S * 1e9
 
     async def read(self, key: ObjectKey, timeout_s: float) -> Found:
         """Read one object into the graph; tell what it was to the model.

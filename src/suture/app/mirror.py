@@ -382,6 +382,10 @@ class Mirror:
         """Read objects live into the graph; see `LiveReads.refresh`."""
         await self._reads.refresh(keys)
 
+    def just_read(self, keys: Iterable[ObjectKey]) -> bool:
+        """Whether objects were read live a moment ago; see `LiveReads.just_read`."""
+        return self._reads.just_read(keys)
+
 
 def _pending(follower: Follower) -> bool:
     return not (follower.listed or follower.unknown)

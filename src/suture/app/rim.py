@@ -49,6 +49,9 @@ class Model(Protocol):
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read objects live into the graph. Errors: UnavailableError."""
 
+    def just_read(self, keys: Iterable[ObjectKey]) -> bool:
+        """Whether `refresh` would read none of these, having done so a moment ago."""
+
     def saw(self, request: Request) -> None:
         """Take the old object of a review into the graph where it is newer than ours."""
 

@@ -48,6 +48,10 @@ class AlwaysFresh:
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read nothing: the model is what a live read would find."""
 
+    def just_read(self, keys: Iterable[ObjectKey]) -> bool:  # noqa: ARG002 see `refresh`
+        """Return True: as for an operator that is refused again and again."""
+        return True
+
     def saw(self, request: Request) -> None:
         """Take note of a review's object, as the mirror does."""
         if request.old is not None and not request.subresource:

@@ -11,6 +11,9 @@ from enum import StrEnum
 import msgspec
 
 SERVICE_ACCOUNT = "system:serviceaccount:"
+ACTORS = 4096
+"""LIMIT: identities whose actor is remembered; as many as reviews remember by their spelling."""
+
 POD_NAME = "authentication.kubernetes.io/pod-name"
 POD_UID = "authentication.kubernetes.io/pod-uid"
 
@@ -135,9 +138,20 @@ class Operators:
         self._by_user = {user: profile for profile in self.profiles for user in profile.users}
         self._by_group = {group: profile for profile in self.profiles for group in profile.groups}
         self._default = next((p for p in self.profiles if p.default), Profile("default"))
+        self._known: dict[int, Actor] = {}
 
     def attribute(self, user: UserInfo) -> Actor:
         """Name the operator behind `user`. Total: an unknown identity is an actor too."""
+        # WHY by its place in memory: the same few ask again and again, and are the very same value.
+        # INVARIANT: the actor holds its user, so that no other can take that place.
+        found = self._known.get(id(user))
+        if found is None:
+            if len(self._known) >= ACTORS:
+                self._known = {}
+            found = self._known[id(user)] = self._attributed(user)
+        return found
+
+    def _attributed(self, user: UserInfo) -> Actor:
         profile = self._profile(user)
         kind = self._kind(user, profile)
         effective = profile or self._default

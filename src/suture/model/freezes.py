@@ -57,6 +57,8 @@ class Freezes:
 
     def open_at(self, now: Now, actor: Actor) -> tuple[Freeze, ...]:
         """Return the windows in which an actor is now, the longest first."""
+        if not self.windows:
+            return ()
         return tuple(
             one
             for one in self.windows

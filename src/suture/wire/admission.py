@@ -44,20 +44,6 @@ class _Resource(msgspec.Struct, gc=False):
     resource: str = ""
 
 
-class User(msgspec.Struct, gc=False):
-    """UserInfo of authentication.k8s.io/v1, as reviews of both sorts carry it."""
-
-    username: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] | None = None
-    extra: dict[str, tuple[str, ...] | None] | None = None
-
-    def info(self) -> UserInfo:
-        """Return it as a value."""
-        extra = {key: values or () for key, values in (self.extra or {}).items()}
-        return UserInfo(self.username, self.groups or (), self.uid, extra)
-
-
 class _Preconditions(msgspec.Struct, rename="camel", gc=False):
     uid: str | None = None
     resource_version: str | None = None
@@ -97,7 +83,7 @@ class _Request(msgspec.Struct, rename="camel", gc=False):
     kind: _Kind
     resource: _Resource
     operation: Operation
-    user_info: User
+    user_info: msgspec.Raw
     sub_resource: str = ""
     name: str = ""
     namespace: str = ""
@@ -158,11 +144,18 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
     if not gvr.plural:
         raise ReviewError("request.resource", "names no resource")
     gvk = Gvk(asked.kind.group, asked.kind.version, asked.kind.kind)
+    user = _user(asked.user_info, trimmer)
     new_body, old_body = _body(asked.object), _body(asked.old_object)
     reader = trimmer.reader(gvr.resource, gvk)
-    new = old = changed = None
+    new = old = None
+    changed: tuple[str, ...] | None = None
     if _rewrites(asked, old_body, new_body):
-        new, old, changed = _both(reader, new_body, old_body)
+        # WHY apart: a reconcile that changes nothing comes with two equal bodies, and is usual.
+        if old_body == new_body:
+            new = old = _trimmed(reader, new_body, "object")
+            changed = ()
+        else:
+            new, old, changed = _both(reader, new_body, old_body)
     # WHY not for CONNECT: its object is the options of the connection, which are no object.
     elif asked.operation is not Operation.CONNECT:
         new = _trimmed(reader, new_body, "object")
@@ -177,7 +170,7 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
         subresource=asked.sub_resource,
         namespace="" if gvr.resource == NAMESPACES else asked.namespace,
         name=asked.name or _name(old) or _name(new),
-        user=asked.user_info.info(),
+        user=user,
         extent=CollectionItem() if collected else One(),
         old=old,
         new=new,
@@ -191,12 +184,23 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
     )
 
 
-def refuse(error: Exception) -> NoReturn:
-    """Raise what the decoder found as a `ReviewError` that names the field, where there is one."""
+def refuse(error: Exception, within: str = "") -> NoReturn:
+    """Raise what the decoder found as a `ReviewError` that names the field, where there is one.
+
+    `within`: the field that was decoded by itself.
+    """
     problem, found, path = str(error).rpartition(" - at `$.")
     if found:
-        raise ReviewError(path.rstrip("`"), f"is malformed: {problem}") from error
-    raise ReviewError("", f"is malformed: {error}") from error
+        field = ".".join(filter(None, (within, path.rstrip("`"))))
+        raise ReviewError(field, f"is malformed: {problem}") from error
+    raise ReviewError(within, f"is malformed: {error}") from error
+
+
+def _user(raw: msgspec.Raw, trimmer: Trimmer) -> UserInfo:
+    try:
+        return trimmer.users.get(bytes(raw))
+    except UNREADABLE as error:
+        refuse(error, "request.userInfo")
 
 
 def _body(raw: msgspec.Raw) -> bytes:
@@ -214,10 +218,10 @@ def _trimmed(reader: Reader, body: bytes, field: str) -> ClusterObject | None:
 
 
 def _rewrites(asked: _Request, old_body: bytes, new_body: bytes) -> bool:
-    """Whether an object is written anew, and differently: then its parts are compared."""
+    """Whether an object is written anew: then its parts are compared."""
     if asked.operation is not Operation.UPDATE or asked.sub_resource:
         return False
-    return bool(old_body and new_body) and old_body != new_body
+    return bool(old_body and new_body)
 
 
 def _both(reader: Reader, new_body: bytes, old_body: bytes) -> Both:

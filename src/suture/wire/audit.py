@@ -19,9 +19,9 @@ from suture.errors import InputError
 from suture.model.actor import UserInfo
 from suture.model.names import LEASES, NAMESPACES, Gvr, ObjectKey, Resource
 from suture.model.selectors import Selector, parse_selector
-from suture.wire.admission import User
 from suture.wire.shapes import ABSENT
 from suture.wire.trim import UNREADABLE, Interned
+from suture.wire.users import USERS, read_user
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 READS = frozenset({b"get", b"list", b"watch", b"head", b"options", b"proxy", b"post"})
@@ -45,9 +45,6 @@ SPARED = frozenset(
 
 TOLD = frozenset({"", "status", "scale", "binding", "eviction"})
 """Subresources whose bodies tell something of the object; "" is the object itself."""
-
-USERS = 4096
-"""LIMIT: identities remembered by their text, in two generations: 8 MB at most."""
 
 TYPES = 4096
 """LIMIT: endpoints remembered; clusters serve 1,000 kinds at most."""
@@ -172,7 +169,6 @@ class _List(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Event)
 _list_decoder = msgspec.json.Decoder(_List)
-_user_decoder = msgspec.json.Decoder(User)
 
 
 def is_list(text: bytes) -> bool:
@@ -194,7 +190,7 @@ class EventDecoder:
     """Reads the events of a log, sharing what many of them have in common: users and endpoints."""
 
     def __init__(self) -> None:
-        self._users = Interned(_user, USERS)
+        self._users = Interned(read_user, USERS)
         self._types: dict[tuple[str, str, str], tuple[Gvr, Resource]] = {}
 
     def decode(self, line: bytes) -> Write | Skipped:
@@ -260,10 +256,6 @@ class EventDecoder:
                 self._types.clear()
             found = self._types[asked] = Gvr(*asked), Resource(ref.api_group, ref.resource)
         return found
-
-
-def _user(raw: bytes) -> UserInfo:
-    return _user_decoder.decode(raw).info()
 
 
 def _verb(line: bytes) -> bytes:

@@ -33,6 +33,7 @@ from suture.wire.shapes import (
     Shape,
     Time,
 )
+from suture.wire.users import USERS, read_user
 
 INTERNED = 4096
 """LIMIT: label sets and owner lists remembered, each in two generations: 8,192 at 0.8 KB are 7 MB
@@ -49,6 +50,13 @@ other in a list, and what is made anew costs nothing but the sharing."""
 NAMES = 65_536
 """LIMIT: names of namespaces and nodes shared between objects; the largest cluster known has
 20,000 of both together."""
+
+ENDS = 2048
+"""LIMIT: objects whose spec and status are remembered as they were last reviewed: operators write
+the same ones again and again. Up to ENDS_BYTES each, 3 KB mostly: 6 MB."""
+
+ENDS_BYTES = 8192
+"""LIMIT: longer ones are read each time; 16 MB in all at most."""
 
 READERS = 4096
 """LIMIT: kinds and forms with a reader of their own, 1 KB each; clusters serve 1,000 kinds at
@@ -126,6 +134,18 @@ class _Head(ManagedDocument, gc=False, forbid_unknown_fields=True):
     api_version: str = ""
 
 
+class _End(msgspec.Struct, gc=False):
+    """What was read of an object from its spec on, and with what its metadata adds to it."""
+
+    reader: Reader
+    named: tuple[ObjectKey, Labels]
+    end: bytes
+    facts: Facts | None
+    needs: Sequence[Need]
+    keepers: tuple[Need, ...] = ()
+    joined: Sequence[Need] = ()
+
+
 _SPEC = b',"spec":'
 
 _EPOCH = datetime.fromtimestamp(1, UTC)
@@ -163,10 +183,12 @@ class Trimmer:
         self.owners = Interned(self._read_owners, interned)
         self.needs = Interned(PodNeeds, min(interned, NEEDS))
         self.managers = Managers()
+        self.users = Interned(read_user, USERS)
         self._shapes = {**SHAPES, **SECRET_KEYS} if secret_keys else SHAPES
         self._names: dict[str, str] = {}
         self._rules: dict[Resource, KindRules] = {}
         self._readers: dict[tuple[Resource, Gvk, bool], Reader] = {}
+        self.ends: dict[str, _End] = {}
 
     def reader(self, resource: Resource, gvk: Gvk, *, full: bool = True) -> Reader:
         """Return what reads one kind. `full` False: only metadata was asked for, or is wanted.
@@ -274,13 +296,17 @@ class Reader:
         if meta is None:
             self._count("metadata")
             meta = Meta()
-        key, labels = self._named(meta)
+        named = self._named(meta)
         facts: Facts | None = None
         needs: Sequence[Need] = ()
         shape = self.shape
         if shape is not None and (document.kind != PARTIAL or shape.partial):
-            facts, needs = self._read(shape, document, key, labels)
-        return self._whole(meta, key, labels, facts, needs)
+            facts, needs = self._read(shape, document, *named)
+        owners = self._owners(meta)
+        keepers = self._keepers(meta, named, owners)
+        if keepers:
+            needs = _joined(needs, keepers)
+        return self._whole(meta, named, owners, facts, needs)
 
     def both(self, new: bytes, old: bytes) -> Both:
         """Read an object as it is to be and as it is, and tell which of its parts differ.
@@ -289,12 +315,12 @@ class Reader:
         Errors: `TrimError` when one of them is no JSON.
         """
         shape = self.shape
-        found = self._alike(shape, new, old) if shape is not None and shape.apart else None
+        found = self._alike(new, old) if shape is None or shape.apart else None
         if found is not None:
             return found
         return Both(self.one(new), self.one(old), differing(all_parts(old), all_parts(new)))
 
-    def _alike(self, shape: Shape, new: bytes, old: bytes) -> Both | None:
+    def _alike(self, new: bytes, old: bytes) -> Both | None:
         """Read two objects that differ in metadata alone; None where that cannot be seen at once.
 
         INVARIANT: both end alike from a spec on, and what stands before it is, closed, an object
@@ -307,54 +333,88 @@ class Reader:
         try:
             head = _head_decoder.decode(new[:at] + b"}")
             was_head = _head_decoder.decode(old[: -len(end)] + b"}")
-            document = self._decoder.decode(new)
         except UNREADABLE:
             return None
-        meta, was = document.metadata, was_head.metadata
-        if meta is None or was is None or document.kind == PARTIAL:
-            return None
-        # WHY again what was decoded already: of a name that stands there twice the last one holds.
-        if (head.kind, head.metadata) != (document.kind, meta):
+        meta, was = head.metadata, was_head.metadata
+        if meta is None or was is None or head.kind == PARTIAL:
             return None
         if (head.kind, head.api_version) != (was_head.kind, was_head.api_version):
             return None
-        key, labels = self._named(meta)
-        key_before, labels_before = self._named(was)
-        if key_before != key or labels_before.raw != labels.raw:
+        if (meta.name, meta.namespace) != (was.name, was.namespace) or meta.labels != was.labels:
             return None
-        facts, needs = self._read(shape, document, key, labels)
-        return Both(
-            self._whole(meta, key, labels, facts, needs),
-            self._whole(was, key, labels, facts, needs),
-            (),
-        )
+        rest = self._ended(meta, end)
+        if rest is None:
+            return None
+        return Both(self._with(meta, rest), self._with(was, rest), ())
+
+    def _ended(self, meta: ManagedMeta, end: bytes) -> _End | None:
+        """Read what an object says from its spec on, or remember it; None where it is odd."""
+        ends = self.trimmer.ends
+        named = self._named(meta)
+        found = ends.get(meta.uid)
+        if found is not None and found.reader is self and found.end == end and found.named == named:
+            return found
+        try:
+            document = self._decoder.decode(b"{" + end[1:])
+        except UNREADABLE:
+            return None
+        # WHY: of a name that stands there twice the last one holds.
+        if document.metadata is not None or document.kind:
+            return None
+        facts: Facts | None = None
+        needs: Sequence[Need] = ()
+        if self.shape is not None:
+            facts, needs = self._read(self.shape, document, *named)
+        found = _End(self, named, end, facts, needs, (), needs)
+        if len(end) <= ENDS_BYTES:
+            if len(ends) >= ENDS:
+                del ends[next(iter(ends))]
+            ends[meta.uid] = found
+        return found
+
+    def _with(self, meta: ManagedMeta, rest: _End) -> ClusterObject:
+        """Return an object of which all but its metadata is known."""
+        owners = self._owners(meta)
+        keepers = self._keepers(meta, rest.named, owners)
+        if keepers != rest.keepers:
+            rest.keepers, rest.joined = keepers, _joined(rest.needs, keepers)
+        return self._whole(meta, rest.named, owners, rest.facts, rest.joined)
 
     def _named(self, meta: Meta) -> tuple[ObjectKey, Labels]:
         trimmer, raw = self.trimmer, meta.labels
         labels = NO_LABELS if raw is ABSENT else trimmer.labels.get(bytes(raw))
         return ObjectKey(self.resource, trimmer.shared(meta.namespace), meta.name), labels
 
+    def _owners(self, meta: Meta) -> tuple[OwnerReference, ...]:
+        raw = meta.owner_references
+        return () if raw is ABSENT else self.trimmer.owners.get(bytes(raw))
+
+    def _keepers(
+        self, meta: Meta, named: tuple[ObjectKey, Labels], owners: tuple[OwnerReference, ...]
+    ) -> tuple[Need, ...]:
+        """Return what keeps an object as it is, where its metadata may say so."""
+        if type(meta) is not ManagedMeta:
+            return ()
+        # WHY the first by itself: whoever has a controller mostly has no other owner.
+        if owners and (owners[0].controller or _controlled(owners)):
+            return ()
+        key, labels = named
+        return managed_by(meta, key, self.gvk.kind, labels)
+
     def _whole(
         self,
         meta: Meta,
-        key: ObjectKey,
-        labels: Labels,
+        named: tuple[ObjectKey, Labels],
+        owners: tuple[OwnerReference, ...],
         facts: Facts | None,
         needs: Sequence[Need],
     ) -> ClusterObject:
         """Return an object of which all but its metadata is read."""
-        trimmer, raw = self.trimmer, meta.owner_references
-        owners = () if raw is ABSENT else trimmer.owners.get(bytes(raw))
         managers: tuple[str, ...] = ()
-        if type(meta) is ManagedMeta:
-            if meta.managed_fields:
-                managers = trimmer.managers.of(meta.managed_fields)
-            # WHY the first by itself: whoever has a controller mostly has no other owner.
-            if not owners or not (owners[0].controller or _controlled(owners)):
-                keepers = managed_by(meta, key, self.gvk.kind, labels)
-                if keepers:
-                    needs = _joined(needs, keepers)
+        if type(meta) is ManagedMeta and meta.managed_fields:
+            managers = self.trimmer.managers.of(meta.managed_fields)
         created, deleted = meta.creation_timestamp, meta.deletion_timestamp
+        key, labels = named
         return ClusterObject(
             key,
             meta.uid,

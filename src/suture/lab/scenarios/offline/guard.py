@@ -264,5 +264,9 @@ class _Fresh:
     async def refresh(self, keys: Iterable[ObjectKey]) -> None:
         """Read nothing."""
 
+    def just_read(self, keys: Iterable[ObjectKey]) -> bool:  # noqa: ARG002 the protocol's
+        """Return True: what is here is all there is."""
+        return True
+
     def saw(self, request: Request) -> None:
         """Learn nothing."""
