@@ -15,6 +15,7 @@ from suture.budget.claims import Claim, Receipt
 from suture.impact.change import Change
 from suture.impact.effects import ALL_EFFECTS
 from suture.impact.estimate import estimate
+from suture.impact.parents import accountable
 from suture.impact.project import project
 from suture.impact.recent import remember
 from suture.impact.replaced import replacements
@@ -316,18 +317,19 @@ def note_collection(request: Request, world: World, now: Now) -> None:
 
 
 def _evidence(view: GraphView, change: Change) -> tuple[ObjectKey, ...]:
-    """Name the objects whose live state could turn a refusal: the targets and their owners.
+    """Name the objects whose live state could turn a refusal: targets, and who answers for them.
 
-    Owners that are there may be gone; those that a write names and nobody heard of may be new.
+    WHY those: the operator's own watch may have told it that its custom resource wants fewer, or
+    that an owner is going, before ours tells us. Owners that a write names and nobody heard of may
+    be new.
     """
     keys: dict[ObjectKey, None] = {}
-    for row in change.direct:
+    targets = change.direct if change.resized is None else (*change.direct, change.resized.row)
+    for row in targets:
         keys[view.key(row)] = None
-        keys.update((view.key(owner.row), None) for owner in view.owners(row) if owner.present)
+        keys.update((view.key(other), None) for other in accountable(view, row))
         if len(keys) >= EVIDENCE_OBJECTS:
             break
-    if change.resized is not None:
-        keys[view.key(change.resized.row)] = None
     if change.rewritten is not None:
         keys.update((key, None) for key in _unheard(view, change.rewritten.after))
     return tuple(keys)[:EVIDENCE_OBJECTS]

@@ -20,8 +20,9 @@ from suture.errors import ReviewError
 from suture.journal.query import Wanted
 from suture.judge import Judgement, judge
 from suture.model.actor import Operators, Profile, Stage, WhenDead
+from suture.model.edges import Edge, Need
 from suture.model.names import SERVICES, ObjectKey, Operation, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, CustomFacts
 from suture.policy.compile import PolicySet
 
 
@@ -71,6 +72,24 @@ async def test_a_refusal_is_confirmed_by_a_live_read(pack: PolicySet) -> None:
 
     assert answer["allowed"]
     assert set(desk.model.read) == {child.key, parent.key}
+
+
+@pytest.mark.parametrize(("wanted", "allowed"), [(2, True), (3, False)])
+async def test_a_refusal_is_confirmed_by_who_counts_what_goes(
+    pack: PolicySet, *, wanted: int, allowed: bool
+) -> None:
+    """The custom resource that a label names is read too: it may want fewer than we have heard."""
+    parent = thing(BALANCERS, "front", "prod", facts=CustomFacts(3))
+    needs = (Need(Edge.PARENT, parent.key),)
+    children = [replace(service(f"c{number}"), needs=needs) for number in range(3)]
+    behind = [one for number in range(3) for one in workload(f"c{number}")]
+    desk = Desk(pack, parent, children, behind, profile=enforced())
+    desk.model.live[parent.key] = replace(parent, facts=CustomFacts(wanted), resource_version="2")
+
+    answer = await desk.ask(review(children[0]))
+
+    assert answer["allowed"] is allowed
+    assert set(desk.model.read) == {children[0].key, parent.key}
 
 
 async def test_a_refusal_of_what_was_just_read_waits_for_nothing(pack: PolicySet) -> None:

@@ -7,7 +7,7 @@ from itertools import product
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.asking import effects, impact_of, update
@@ -252,11 +252,35 @@ def test_labels_that_daemons_and_custom_resources_select() -> None:
 NEEDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4)
 
 
-@given(asked=NEEDS, rooms=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=3))
+ROOMS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=3)
+
+
+@given(asked=NEEDS, rooms=ROOMS)
 def test_never_more_is_left_than_no_placing_could_avoid(
     asked: list[tuple[int, int]], rooms: list[tuple[int, int]]
 ) -> None:
-    """Largest first is no worse than half of the best, and never better than it."""
+    """What is told is never less than the best placing leaves."""
+    assert _fewest_left(asked, rooms) <= told_unplaced(asked, rooms)
+
+
+@given(asked=st.lists(st.integers(0, 3), max_size=4), room=st.integers(1, 5))
+@example(asked=[1, 1, 1, 3], room=3)
+def test_a_large_one_does_not_push_several_small_ones_out(asked: list[int], room: int) -> None:
+    """Of one node and one measure it is told exactly how many are left."""
+    pods, rooms = [(0, memory) for memory in asked], [(1, room)]
+    assert told_unplaced(pods, rooms) == _fewest_left(pods, rooms)
+
+
+@given(one=st.tuples(st.integers(0, 3), st.integers(0, 3)), count=st.integers(0, 4), rooms=ROOMS)
+def test_of_pods_that_are_alike_it_is_told_exactly(
+    one: tuple[int, int], count: int, rooms: list[tuple[int, int]]
+) -> None:
+    """As of the replicas of one workload."""
+    assert told_unplaced([one] * count, rooms) == _fewest_left([one] * count, rooms)
+
+
+def told_unplaced(asked: list[tuple[int, int]], rooms: list[tuple[int, int]]) -> int:
+    """Return how many of some pods of a node that goes are told to fit on no other."""
     gone = node("gone")
     things: list[ClusterObject] = [gone]
     for number, (cpu, memory) in enumerate(asked):
@@ -269,11 +293,7 @@ def test_never_more_is_left_than_no_placing_could_avoid(
     assert row is not None
 
     others = Open(view, frozenset({row}))
-    found = unplaced(view, Asked(view), running(view, row), others)
-
-    best = _fewest_left(asked, rooms)
-    assert best <= found
-    assert (len(asked) - found) * 2 >= len(asked) - best
+    return unplaced(view, Asked(view), running(view, row), others)
 
 
 def _fewest_left(asked: list[tuple[int, int]], rooms: list[tuple[int, int]]) -> int:

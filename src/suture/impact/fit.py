@@ -96,11 +96,20 @@ class Asked:
 def unplaced(view: GraphView, asked: Asked, pods: Sequence[int], nodes: Open) -> int:
     """Return how many pods fit on none of the nodes that are open.
 
-    Exact where the limit is not reached; else pods are taken to fit when the nodes looked at, in
-    proportion, say so.
+    At least as many as no placing could avoid: the scheduler has no order by size, and the best of
+    all orders is not looked for; the largest first is tried and, where some are left, the smallest.
+    Where not all nodes are looked at, those that were tell of the others, in proportion.
     """
+    found = _left(view, asked, pods, nodes, largest_first=True)
+    return found and min(found, _left(view, asked, pods, nodes, largest_first=False))
+
+
+def _left(
+    view: GraphView, asked: Asked, pods: Sequence[int], nodes: Open, *, largest_first: bool
+) -> int:
+    """Return how many pods are left where each node is filled in this order."""
     left = Counter(asked.of(pod) for pod in pods)
-    wanted = sorted(left, key=lambda one: (one.cpu_m, one.memory_mi), reverse=True)
+    wanted = sorted(left, key=lambda one: (one.cpu_m, one.memory_mi), reverse=largest_first)
     total, placed, looked, walked = len(pods), 0, 0, 0
     for facts, row in nodes:
         if placed == total or walked >= PODS_WALKED:

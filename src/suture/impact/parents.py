@@ -17,6 +17,7 @@ from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
+    NAMESPACES,
     PODS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
@@ -139,6 +140,29 @@ def manager_ends(view: GraphView, row: int) -> bool:
     """Whether the application or release that keeps an object is going."""
     managers = view.targets(row, Edge.MANAGED_BY)
     return bool(managers) and all(present and view.terminating(one) for one, present in managers)
+
+
+def accountable(view: GraphView, row: int) -> list[int]:
+    """Return whose word could account for what becomes of an object, the nearest first.
+
+    Its owners, and those above them that control it; the custom resource that counts each of them,
+    the application that keeps it, the autoscaler that sizes it; the StatefulSet that a claim is
+    named after; its namespace. Of them those that are there.
+    """
+    found: dict[int, None] = {}
+    for one in (row, *view.controllers(row, CLIMBED)):
+        found.update((owner.row, None) for owner in view.owners(one) if owner.present)
+        for edge in (Edge.PARENT, Edge.MANAGED_BY):
+            found.update((other, None) for other, present in view.targets(one, edge) if present)
+        found.update(dict.fromkeys(view.sources(one, Edge.SCALES)))
+    members = statefulset_of(view, view.key(row))
+    if members is not None:
+        found[members[0]] = None
+    home = view.find(ObjectKey(NAMESPACES, "", view.namespace(row)))
+    if home is not None:
+        found[home] = None
+    found.pop(row, None)
+    return list(found)
 
 
 def asked_for(view: GraphView, row: int) -> int:
