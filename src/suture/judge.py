@@ -65,6 +65,10 @@ EVIDENCE_OBJECTS: Final = 8
 the 100 ms that the confirming read may take."""
 
 
+NEW_OBJECTS: Final = 4
+"""LIMIT: objects made a moment ago and not heard of yet that are read before a refusal, too."""
+
+
 SPARED: Final = frozenset(
     {
         Resource("coordination.k8s.io", "leases"),
@@ -198,7 +202,7 @@ def _decided(
         claims=claims,
         receipt=receipt,
         verdict=verdict,
-        evidence=_evidence(world.view, change) if verdict.denies else (),
+        evidence=_evidence(change, world, now) if verdict.denies else (),
         grants=() if verdict.denies else tuple(exemption.taken.values()),
         unmarked=unmarked,
     )
@@ -316,13 +320,14 @@ def note_collection(request: Request, world: World, now: Now) -> None:
         )
 
 
-def _evidence(view: GraphView, change: Change) -> tuple[ObjectKey, ...]:
+def _evidence(change: Change, world: World, now: Now) -> tuple[ObjectKey, ...]:
     """Name the objects whose live state could turn a refusal: targets, and who answers for them.
 
     WHY those: the operator's own watch may have told it that its custom resource wants fewer, or
     that an owner is going, before ours tells us. Owners that a write names and nobody heard of may
-    be new.
+    be new, and so may be what was let through and has not been heard of: what takes its place.
     """
+    view = world.view
     keys: dict[ObjectKey, None] = {}
     targets = change.direct if change.resized is None else (*change.direct, change.resized.row)
     for row in targets:
@@ -332,7 +337,15 @@ def _evidence(view: GraphView, change: Change) -> tuple[ObjectKey, ...]:
             break
     if change.rewritten is not None:
         keys.update((key, None) for key in _unheard(view, change.rewritten.after))
-    return tuple(keys)[:EVIDENCE_OBJECTS]
+    spaces = {key.namespace for key in keys}
+    new = [
+        key
+        for space in sorted(spaces)
+        for key in world.history.created_lately(space, now)
+        # WHY of a type that has some: of others nothing tells that they are watched.
+        if view.find(key) is None and view.count(key.resource)
+    ]
+    return (*tuple(keys)[:EVIDENCE_OBJECTS], *new[:NEW_OBJECTS])
 
 
 def _unheard(view: GraphView, thing: ClusterObject) -> Iterable[ObjectKey]:

@@ -25,6 +25,8 @@ from suture.model.names import SERVICES, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject, CustomFacts
 from suture.policy.compile import PolicySet
 
+NEW = ObjectKey(SERVICES, "prod", "checkout-v2")
+
 
 @pytest.fixture(scope="module")
 def pack() -> PolicySet:
@@ -90,6 +92,23 @@ async def test_a_refusal_is_confirmed_by_who_counts_what_goes(
 
     assert answer["allowed"] is allowed
     assert set(desk.model.read) == {children[0].key, parent.key}
+
+
+async def test_a_refusal_is_confirmed_by_what_was_made_a_moment_ago(pack: PolicySet) -> None:
+    """A Service that takes the place of another is read, though the watch has yet to tell of it."""
+    parent = thing(BALANCERS, "front", "prod")
+    old = service("checkout", owners=[owner(parent)])
+    new = replace(old, uid="new", key=NEW)
+    desk = Desk(pack, parent, old, workload("checkout"), profile=enforced())
+    assert not (await desk.ask(review(old)))["allowed"]
+
+    assert (await desk.ask(review(new, Operation.CREATE, new=new)))["allowed"]
+    desk.model.read.clear()
+    assert not (await desk.ask(review(old)))["allowed"]
+    assert new.key in desk.model.read, "admitted is not there: later something may refuse it"
+
+    desk.model.live[new.key] = new
+    assert (await desk.ask(review(old)))["allowed"]
 
 
 async def test_a_refusal_of_what_was_just_read_waits_for_nothing(pack: PolicySet) -> None:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from suture.model.clock import Now
-from suture.model.history import COLLECTION_VALID_S, CREATED_KEPT, REMOVED_KEPT, History
+from suture.model.history import (
+    COLLECTION_VALID_S,
+    CREATED_KEPT,
+    LATELY_LOOKED,
+    LATELY_S,
+    REMOVED_KEPT,
+    History,
+)
 from suture.model.names import SERVICES, Gvk, ObjectKey
 from suture.model.objects import OwnerReference
 from suture.model.selectors import Selector
@@ -63,3 +70,21 @@ def test_memory_is_bounded() -> None:
         history.note_removed(f"r{number}", ObjectKey(SERVICES, "a", f"s{number}"), NOW)
     assert history.removed("r9") is None
     assert history.removed("r10") is not None
+
+
+def test_what_was_made_lately_in_a_namespace_newest_first() -> None:
+    """What is older, elsewhere, nameless or too far back among others is not told."""
+    history = History()
+    keys = [ObjectKey(SERVICES, "shop", f"s{number}") for number in range(3)]
+    history.note_created("old", "sa", "operator", KEY, NOW)
+    late = NOW.plus_s(LATELY_S + 1)
+    for number, key in enumerate(keys):
+        history.note_created(f"u{number}", "sa", "operator", key, late)
+    history.note_created("drawn", "sa", "operator", ObjectKey(SERVICES, "shop", ""), late)
+    history.note_created("far", "sa", "operator", ObjectKey(SERVICES, "other", "x"), late)
+    assert history.created_lately("shop", late) == keys[::-1]
+    assert history.created_lately("shop", late.plus_s(LATELY_S + 1)) == []
+    for number in range(LATELY_LOOKED):
+        other = ObjectKey(SERVICES, "other", f"o{number}")
+        history.note_created(f"o{number}", "sa", "operator", other, late)
+    assert history.created_lately("shop", late) == []

@@ -7,6 +7,7 @@ unknown explains nothing and ties nothing, so that forgetting can only make Sutu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final, TypeVar
 
 from suture.model.clock import Now
@@ -40,6 +41,14 @@ and how long a replacement is remembered: an upgrade of a large chart ends withi
 COLLECTION_VALID_S: Final = 60
 """LIMIT: how long a collection's objects may follow its authorization: the API server's default
 RequestTimeout, in which the whole collection is served."""
+
+LATELY_S: Final = 5
+"""LIMIT: how long a creation that the model does not have yet may be on its way to it: the age at
+which a type counts as stale."""
+
+LATELY_LOOKED: Final = 256
+"""LIMIT: creations looked through for those of a namespace, 0.1 us each: 50 a second for that
+long; of more the oldest are not found, and what rests on them waits for the watch."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -133,6 +142,20 @@ class History:
     def creation(self, uid: str) -> Created | None:
         """Return the admitted creation of this very object; None where it was not seen."""
         return self._created.get(uid)
+
+    def created_lately(self, namespace: str, now: Now) -> list[ObjectKey]:
+        """Return what was admitted to be created in a namespace a moment ago, newest first.
+
+        Admitted is not there yet: something later may have refused it.
+        """
+        found: list[ObjectKey] = []
+        since_ns = now.mono_ns - LATELY_S * 1_000_000_000
+        for one in islice(reversed(self._created.values()), LATELY_LOOKED):
+            if one.at_ns < since_ns:
+                break
+            if one.key.namespace == namespace and one.key.name:
+                found.append(one.key)
+        return found
 
     def created_by(self, uid: str) -> str:
         """Return the identity that created this object, empty where that is not known."""
