@@ -143,7 +143,13 @@ class _End(msgspec.Struct, gc=False):
     facts: Facts | None
     needs: Sequence[Need]
     keepers: tuple[Need, ...] = ()
-    joined: Sequence[Need] = ()
+    with_keepers: Sequence[Need] = ()
+
+    def joined(self, keepers: tuple[Need, ...]) -> Sequence[Need]:
+        """Return the needs with what keeps the object, which is seldom another than last time."""
+        if keepers != self.keepers:
+            self.keepers, self.with_keepers = keepers, _joined(self.needs, keepers)
+        return self.with_keepers
 
 
 _SPEC = b',"spec":'
@@ -296,17 +302,13 @@ class Reader:
         if meta is None:
             self._count("metadata")
             meta = Meta()
-        named = self._named(meta)
+        key, labels = self._named(meta)
         facts: Facts | None = None
         needs: Sequence[Need] = ()
         shape = self.shape
         if shape is not None and (document.kind != PARTIAL or shape.partial):
-            facts, needs = self._read(shape, document, *named)
-        owners = self._owners(meta)
-        keepers = self._keepers(meta, named, owners)
-        if keepers:
-            needs = _joined(needs, keepers)
-        return self._whole(meta, named, owners, facts, needs)
+            facts, needs = self._read(shape, document, key, labels)
+        return self._whole(meta, key, labels, facts, needs)
 
     def both(self, new: bytes, old: bytes) -> Both:
         """Read an object as it is to be and as it is, and tell which of its parts differ.
@@ -345,7 +347,12 @@ class Reader:
         rest = self._ended(meta, end)
         if rest is None:
             return None
-        return Both(self._with(meta, rest), self._with(was, rest), ())
+        (key, labels), facts, needs = rest.named, rest.facts, rest.needs
+        return Both(
+            self._whole(meta, key, labels, facts, needs, end=rest),
+            self._whole(was, key, labels, facts, needs, end=rest),
+            (),
+        )
 
     def _ended(self, meta: ManagedMeta, end: bytes) -> _End | None:
         """Read what an object says from its spec on, or remember it; None where it is odd."""
@@ -365,56 +372,41 @@ class Reader:
         needs: Sequence[Need] = ()
         if self.shape is not None:
             facts, needs = self._read(self.shape, document, *named)
-        found = _End(self, named, end, facts, needs, (), needs)
+        found = _End(self, named, end, facts, needs)
         if len(end) <= ENDS_BYTES:
             if len(ends) >= ENDS:
                 del ends[next(iter(ends))]
             ends[meta.uid] = found
         return found
 
-    def _with(self, meta: ManagedMeta, rest: _End) -> ClusterObject:
-        """Return an object of which all but its metadata is known."""
-        owners = self._owners(meta)
-        keepers = self._keepers(meta, rest.named, owners)
-        if keepers != rest.keepers:
-            rest.keepers, rest.joined = keepers, _joined(rest.needs, keepers)
-        return self._whole(meta, rest.named, owners, rest.facts, rest.joined)
-
     def _named(self, meta: Meta) -> tuple[ObjectKey, Labels]:
         trimmer, raw = self.trimmer, meta.labels
         labels = NO_LABELS if raw is ABSENT else trimmer.labels.get(bytes(raw))
         return ObjectKey(self.resource, trimmer.shared(meta.namespace), meta.name), labels
 
-    def _owners(self, meta: Meta) -> tuple[OwnerReference, ...]:
-        raw = meta.owner_references
-        return () if raw is ABSENT else self.trimmer.owners.get(bytes(raw))
-
-    def _keepers(
-        self, meta: Meta, named: tuple[ObjectKey, Labels], owners: tuple[OwnerReference, ...]
-    ) -> tuple[Need, ...]:
-        """Return what keeps an object as it is, where its metadata may say so."""
-        if type(meta) is not ManagedMeta:
-            return ()
-        # WHY the first by itself: whoever has a controller mostly has no other owner.
-        if owners and (owners[0].controller or _controlled(owners)):
-            return ()
-        key, labels = named
-        return managed_by(meta, key, self.gvk.kind, labels)
-
     def _whole(
         self,
         meta: Meta,
-        named: tuple[ObjectKey, Labels],
-        owners: tuple[OwnerReference, ...],
+        key: ObjectKey,
+        labels: Labels,
         facts: Facts | None,
         needs: Sequence[Need],
+        *,
+        end: _End | None = None,
     ) -> ClusterObject:
-        """Return an object of which all but its metadata is read."""
+        """Return an object of which all but its metadata is read; `end`: where that is kept."""
+        trimmer, raw = self.trimmer, meta.owner_references
+        owners = () if raw is ABSENT else trimmer.owners.get(bytes(raw))
         managers: tuple[str, ...] = ()
-        if type(meta) is ManagedMeta and meta.managed_fields:
-            managers = self.trimmer.managers.of(meta.managed_fields)
+        if type(meta) is ManagedMeta:
+            if meta.managed_fields:
+                managers = trimmer.managers.of(meta.managed_fields)
+            # WHY the first by itself: whoever has a controller mostly has no other owner.
+            if not owners or not (owners[0].controller or _controlled(owners)):
+                keepers = managed_by(meta, key, self.gvk.kind, labels)
+                if keepers:
+                    needs = _joined(needs, keepers) if end is None else end.joined(keepers)
         created, deleted = meta.creation_timestamp, meta.deletion_timestamp
-        key, labels = named
         return ClusterObject(
             key,
             meta.uid,
