@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -25,7 +27,7 @@ from suture.bench.measure import (
 from suture.bench.reviews import cases, reconcile, repeated, service_delete
 from suture.bench.run import BENCHMARKS, run
 from suture.bench.scene import Scene
-from suture.bench.turns import Steps, Stopwatch, Turns
+from suture.bench.turns import Steps, Stopwatch, Turns, stolen
 from suture.cli.bench import bench
 from suture.errors import InputError
 from suture.impact.effects import EndpointsLost, ObjectsRemoved
@@ -157,8 +159,48 @@ def test_turns_of_a_loop_are_measured() -> None:
 
     turns = asyncio.run(work())
     # The kernel may have taken the CPU away from it, and then it is told apart.
-    assert max([*turns.work_us, *turns.broken_us]) >= 2_000
+    assert max([*turns.work_us, *turns.broken_us, *turns.stolen_us]) >= 2_000
     assert turns.count >= 2
+
+
+@pytest.mark.parametrize("takes", [False, True])
+def test_what_was_done_while_the_host_took_a_cpu_is_told_apart(*, takes: bool) -> None:
+    """A tenth of a second in which the host took some tells nothing of what is ours."""
+    taken = itertools.count() if takes else itertools.repeat(7)
+
+    async def work() -> tuple[Turns, Steps]:
+        steps = Steps()
+        steps.install()
+        turns = Turns(steps, lambda: next(taken))
+        turns.start()
+        # WHY so often: one that the kernel takes the CPU away from counts for neither.
+        for _ in range(50):
+            await asyncio.create_task(one())
+        turns.stop()
+        return turns, steps
+
+    async def one() -> None:
+        busy()
+
+    turns, steps = asyncio.run(work())
+    ours, theirs = (turns.stolen_us, turns.work_us) if takes else (turns.work_us, turns.stolen_us)
+    assert max(ours) >= 2_000
+    assert len(theirs) == 0
+    assert bool(steps.stolen) is takes
+    assert bool(steps.longest) is not takes
+
+
+def test_what_the_host_took_is_read_from_the_kernel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Hundredths of a second, of all CPUs; nothing where no kernel says."""
+    stat = tmp_path / "stat"
+    monkeypatch.setattr("suture.bench.turns.STAT", stat)
+    assert stolen() == 0
+    stat.write_text("cpu  9 0 8 700 1 0 2 31 0 0\ncpu0 9 0 8 700 1 0 2 31 0 0\n")
+    assert stolen() == 31
+    stat.write_text("cpu  9 0 8 700\n")
+    assert stolen() == 0
 
 
 def test_steps_of_tasks_are_measured() -> None:
@@ -183,6 +225,7 @@ def test_steps_of_tasks_are_measured() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        steps.settle(stolen=False)
         return steps
 
     longest = asyncio.run(run()).longest

@@ -154,6 +154,11 @@ def _stall_figures(stalled: Stalled) -> Sample:
         "stall_turns": Measured(len(stalled.turns_us), ""),
         "stall_turns_broken": Measured(len(stalled.broken_us), ""),
         "stall_turn_broken_ms": Measured(max(stalled.broken_us, default=0.0) / 1e3, "ms CPU"),
+        "stall_turns_stolen": Measured(len(stalled.stolen_us), ""),
+        "stall_turn_stolen_ms": Measured(max(stalled.stolen_us, default=0.0) / 1e3, "ms CPU"),
+        "stall_stolen_ms": Measured(
+            max(stalled.stolen_steps_us.values(), default=0.0) / 1e3, "ms CPU"
+        ),
         "stall_events_per_s": Measured(stalled.events / stalled.seconds, "events/s"),
         "stall_reviews_per_s": Measured(stalled.reviews / stalled.seconds, "reviews/s"),
         "stall_behind_s": Measured(stalled.behind_s, "s"),

@@ -60,16 +60,19 @@ class Waiting(msgspec.Struct, frozen=True):
 class Stalled(msgspec.Struct, frozen=True, kw_only=True):
     """What a while of it gave: turns of the loop that did something, and reviews, in µs of CPU.
 
-    `broken_us` are turns that the kernel took the CPU away from. `steps_us` are the longest steps
-    of tasks, by what they run. `fork_ms` is how long the process stood still to save itself; it
-    does so once a minute.
+    `broken_us` are turns that the kernel took the CPU away from, `stolen_us` those while which the
+    host did. `steps_us` are the longest steps of tasks, by what they run, `stolen_steps_us` those
+    while which the host took a CPU. `fork_ms` is how long the process stood still to save itself;
+    it does so once a minute.
     """
 
     seconds: float
     cpu_s: float
     turns_us: list[float]
     broken_us: list[float]
+    stolen_us: list[float]
     steps_us: dict[str, float]
+    stolen_steps_us: dict[str, float]
     reviews: int
     review_us: list[float]
     doubts: int
@@ -148,7 +151,7 @@ async def serve(setting: Setting, kubeconfig: Path, folder: Path, snapshot: Path
     steps.install()
     async with KubeClient.from_kubeconfig(kubeconfig) as client:
         replica = Replica(client, graph)
-        turns, bodies = Turns(), mixed(folder, setting.seed)
+        turns, bodies = Turns(steps), mixed(folder, setting.seed)
         reviews = Reviews(replica, bodies, turns)
         async with replica.running():
             await replica.ready()
@@ -173,7 +176,9 @@ async def serve(setting: Setting, kubeconfig: Path, folder: Path, snapshot: Path
                 cpu_s=time.thread_time() - cpu,
                 turns_us=list(turns.work_us),
                 broken_us=list(turns.broken_us),
+                stolen_us=list(turns.stolen_us),
                 steps_us=steps.longest,
+                stolen_steps_us=steps.stolen,
                 reviews=reviews.done,
                 review_us=reviews.times_us,
                 doubts=replica.told.doubts - doubts,
