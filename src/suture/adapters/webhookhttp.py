@@ -123,7 +123,6 @@ class Site:
         """How many answers of each HTTP status were written."""
         self.strangers = 0
         """How many connections were closed without an answer."""
-        self._asked: list[Connection] = []
 
     def has_room(self) -> bool:
         """Tell whether one more may come in, at the cost of a stranger when all is full."""
@@ -136,21 +135,6 @@ class Site:
         stranger.abort()
         del self.connections[stranger]
         return True
-
-    def asked(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
-        """Note that a connection has a request to be answered, once all that came is read.
-
-        WHY not at once: what reads and what decides would push each other out of the processor's
-        caches with every request.
-        """
-        self._asked.append(connection)
-        if len(self._asked) == 1:
-            loop.call_soon(self._answer)
-
-    def _answer(self) -> None:
-        asked, self._asked = self._asked, []
-        for connection in asked:
-            connection.go_on()
 
     def sweep(self, now: float) -> None:
         """Close what has been idle or undecided for too long."""
@@ -343,7 +327,9 @@ class Connection(asyncio.Protocol):
             self._refuse(400, "pipeline_too_long", "wait for answers before asking on")
             return
         if first:
-            self._site.asked(self, self._loop)
+            # WHY not at once: what reads and what decides would push each other out of the
+            # processor's caches with every request; so all that came is read, and then answered.
+            self._loop.call_soon(self.go_on)
         else:
             self._pause()
 
