@@ -7,6 +7,7 @@ ReplicaSets go, as many as are beyond the history that the Deployment keeps.
 
 from __future__ import annotations
 
+from suture.impact.bars import Bars
 from suture.impact.cascade import closure
 from suture.impact.rollout import pods_under
 from suture.model.graph import GraphView
@@ -19,7 +20,8 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     """Return the ReplicaSets that a new template of a Deployment puts beyond its history.
 
     And what goes for want of them as an owner, the ones first; pods that are rolled out go as such.
-    None where pods of it are not Ready now: its next rollout may not come to an end either.
+    None where fewer pods than it wants are Ready now, or none could be created anew: its next
+    rollout may not come to an end either.
     """
     before = view.facts(row)
     if (
@@ -39,7 +41,7 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     ]
     rollout = rollout_of(body)
     surplus = len(sets) - rollout.history
-    if surplus <= 0 or rollout.paused or not all(_ready(view, one) for one in sets):
+    if surplus <= 0 or rollout.paused or not _may_end(view, sets, before.replicas or 0):
         return ()
     sets.sort(key=lambda one: (view.at(one).created, view.key(one).name))
     gone = [one for one in sets[:surplus] if not view.terminating(one)]
@@ -48,5 +50,10 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     return (*gone, *(one for one in closure(view, gone) if view.resource(one) != PODS))
 
 
-def _ready(view: GraphView, replica_set: int) -> bool:
-    return all(view.serves(pod) for pod in pods_under(view, replica_set))
+def _may_end(view: GraphView, sets: list[int], wanted: int) -> bool:
+    """Whether a rollout of these ReplicaSets may come to an end: it does so when all is Ready."""
+    pods = [pod for one in sets for pod in pods_under(view, one)]
+    if len(pods) < wanted or not all(map(view.serves, pods)):
+        return False
+    # WHY no conditions: what a webhook's say of a pod that is not there yet only may be in the way.
+    return not pods or not Bars(view, (), None).barred(pods[0])

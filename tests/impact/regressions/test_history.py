@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from support.cluster import operator, owner, thing, view_of, workload
+from support.cluster import (
+    namespace,
+    operator,
+    owner,
+    service,
+    thing,
+    view_of,
+    webhook,
+    workload,
+)
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import PodsRestarted
 from suture.impact.estimate import estimate
@@ -22,7 +31,7 @@ from suture.model.names import (
     SECRETS,
     STATEFUL_SETS,
 )
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.objects import ClusterObject, ServiceRef, WorkloadFacts
 
 
 def deployment(image: str, **spec: Any) -> Body:
@@ -118,6 +127,37 @@ def test_what_names_a_deployment_as_an_owner_is_not_of_its_history() -> None:
     change = project(write(DEPLOYMENTS, old, new), view)
 
     assert [view.key(row).name for row in change.cascaded] == ["web-1"]
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_rollout_whose_pods_cannot_be_created_ends_no_history(*, answers: bool) -> None:
+    """Seed 901, case 792: a webhook that fails closed was dead, and the old ReplicaSet stayed."""
+    old = deployment("web:1", revisionHistoryLimit=0)
+    new = changed(old, spec=deployment("web:2", revisionHistoryLimit=0)["spec"])
+    guard = webhook("guard", ServiceRef("guards", "guard"))
+    behind = [service("guard", "guards"), *workload("guard", "guards")] if answers else []
+    view = view_of(*things_of(world(old, of_old=0)), namespace("prod"), guard, behind)
+
+    change = project(write(DEPLOYMENTS, old, new), view)
+
+    assert [view.key(row).name for row in change.cascaded] == (["web-1"] if answers else [])
+
+
+@pytest.mark.parametrize(("wanted", "gone"), [(2, []), (0, ["web-1"])])
+def test_a_rollout_without_its_pods_ends_no_history(wanted: int, gone: list[str]) -> None:
+    """Seed 901, case 794: none of the pods that were wanted was there, and so it went on.
+
+    Where none is wanted there is nothing to wait for.
+    """
+    old = deployment("web:1", revisionHistoryLimit=0, replicas=wanted)
+    new = changed(old, spec={**deployment("web:2")["spec"], "revisionHistoryLimit": 0,
+                             "replicas": wanted})  # fmt: skip
+    root, today, *_ = things_of(world(old, of_old=0))
+    view = view_of(root, today)
+
+    change = project(write(DEPLOYMENTS, old, new), view)
+
+    assert [view.key(row).name for row in change.cascaded] == gone
 
 
 def things_of(view: GraphView) -> list[ClusterObject]:
