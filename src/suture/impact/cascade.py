@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.model.edges import Edge
 from suture.model.graph import GraphView, Owner
 from suture.model.names import (
     API_SERVICES,
+    CLAIMS,
     CRDS,
     JOBS,
     NAMESPACES,
@@ -27,6 +29,9 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, CrdFacts
 
 ENDPOINTS: Final = Resource("", "endpoints")
+
+_BOUND: Final = frozenset({"kubernetes.io/pv-protection"})
+"""The finalizer of a volume, lifted when no claim is bound to it."""
 
 _ORPHANS_BY_DEFAULT: Final = frozenset({JOBS, REPLICATION_CONTROLLERS})
 
@@ -52,14 +57,32 @@ def closure(
     level = list(roots)
     # WHY first: of most objects nothing goes along, and a pod's delete is asked for most often.
     if len(level) == 1 and not view.takes_along(level[0]):
-        return ()
+        return tuple(_freed(view, level))
     found = _collected(view, level, orphan=orphan, beside=beside)
     endpoints = _endpoints(view, level, found)
     if endpoints:
         known = {*level, *found}
         found += [row for row in _collected(view, endpoints) if row not in known]
         found += endpoints
+    freed = _freed(view, level + found)
+    if freed:
+        known = {*level, *found}
+        found += [row for row in freed if row not in known]
     return tuple(found)
+
+
+def _freed(view: GraphView, rows: list[int]) -> list[int]:
+    """Return what volumes own that were deleted before and only waited for these claims.
+
+    Source: pkg/controller/volume/pvprotection: a deleted volume goes once no claim is bound to it.
+    """
+    volumes = [
+        volume
+        for claim in view.among(rows, CLAIMS)
+        for volume, present in view.targets(claim, Edge.VOLUME)
+        if present and view.terminating(volume) and set(view.finalizers(volume)) <= _BOUND
+    ]
+    return _collected(view, volumes) if volumes else []
 
 
 def _endpoints(view: GraphView, roots: list[int], found: list[int]) -> list[int]:

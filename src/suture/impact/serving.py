@@ -119,8 +119,9 @@ def _losses(scene: Scene) -> dict[int, Loss]:
         maker = scene.maker(lot)
         thing = maker if maker in causes.removed else lot.first
         for service in services:
+            exact = not healing or _reaches_all(scene.view, service, lot.first)
             losses.setdefault(service, Loss()).add(
-                lot.count, healing=healing, is_explained=cause, thing=thing
+                lot.count, healing=healing, is_explained=cause, exact=exact, thing=thing
             )
     for gone in slices_lost(scene):
         loss = losses.setdefault(gone.service, Loss())
@@ -135,6 +136,20 @@ def _losses(scene: Scene) -> dict[int, Loss]:
     ):
         _relabelled(scene, losses, rewritten)
     return losses
+
+
+def _reaches_all(view: GraphView, service: int, pod: int) -> bool:
+    """Whether a Service reaches all pods that the controller of one has made.
+
+    Where it does not, it may know this one by a label that was put on it since, as a role is, and
+    the next one need not have it.
+    """
+    maker = view.controller(pod)
+    kinds = view.classes_owned(maker) if maker >= 0 else []
+    if len(kinds) < 2:
+        return True
+    others = (view.one_alike(kind) for kind in kinds)
+    return all(service in view.services_of(one) for one in others if one >= 0)
 
 
 def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from support.cluster import (
@@ -30,6 +31,8 @@ from suture.model.names import (
     PODS,
     STATEFUL_SETS,
     VALIDATING_WEBHOOKS,
+    VOLUMES,
+    ObjectKey,
     Propagation,
     Resource,
 )
@@ -161,3 +164,28 @@ def test_a_claim_does_not_go_before_the_pods_that_go_with_it() -> None:
     assert len(project(delete(claim), free).cascaded) == 2
     foreground = DeleteOptions(propagation=Propagation.FOREGROUND)
     assert len(project(delete(claim, options=foreground), bound).cascaded) == 2
+
+
+@pytest.mark.parametrize(
+    ("deleted", "finalizers", "goes"),
+    [
+        (1.0, ("kubernetes.io/pv-protection",), True),
+        (1.0, ("kubernetes.io/pv-protection", "example.com/detach"), False),
+        (0.0, ("kubernetes.io/pv-protection",), False),
+    ],
+    ids=["deleted-before", "held-by-another-too", "not-deleted"],
+)
+def test_what_a_deleted_volume_owns_goes_with_the_claim_that_held_it(
+    deleted: float, finalizers: tuple[str, ...], *, goes: bool
+) -> None:
+    """Seed 905, case 431: a namespace went, the volume of its claim at last, and what it owned."""
+    volume = replace(thing(VOLUMES, "disk", deleted=deleted), finalizers=finalizers)
+    claim = thing(CLAIMS, "data", "prod")
+    claim = replace(claim, needs=(Need(Edge.VOLUME, volume.key),))
+    owned = thing(BALANCERS, "owned", "prod", owners=[owner(volume)])
+    home = namespace("data")
+    held = replace(claim, key=ObjectKey(CLAIMS, "data", "data"), uid="held")
+
+    expected = [str(owned.key)] if goes else []
+    assert taken(view_of(volume, claim, owned), claim) == expected
+    assert taken(view_of(volume, held, owned, home), home) == sorted([str(held.key), *expected])

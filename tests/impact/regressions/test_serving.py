@@ -120,7 +120,33 @@ def test_what_a_service_loses_of_a_part_of_a_workload_is_bounded() -> None:
         }
 
     assert sure(smaller) == {"tier": False, "web": True}
-    assert sure(pods) == {"tier": True, "web": False}
+    # Of the pods that come back none need have the label that one of them never had.
+    assert sure(pods) == {"tier": False, "web": False}
+
+
+def test_a_pod_that_a_service_knows_by_a_label_of_its_own_need_not_come_back_to_it() -> None:
+    """Seed 905, case 111: a label was put on one pod by hand, a Service read it, and it was lost.
+
+    What a Service loses of pods that all have what it reads comes back.
+    """
+    web = workload("web", replicas=3)
+    marked = replace(web[2], labels={"app": "web", "tier": "x"})
+    tier = thing(SERVICES, "tier", "prod", facts=ServiceFacts(Selector.of({"tier": "x"})))
+    db = [replace(one, labels={"app": "db", "tier": "x"}) for one in workload("db")[2:]]
+    view = view_of(web[:2], marked, web[3:], db, tier, service("web"))
+    request = delete(web[1])
+    impact = estimate(request, project(request, view), view, operator(), NEEDS)
+
+    found = {
+        one.service.name: (one.before, one.after, one.self_healing, one.confidence)
+        for one in impact.effects
+        if isinstance(one, EndpointsLost)
+    }
+
+    assert found == {
+        "tier": (2, 1, True, Confidence.BOUNDED),
+        "web": (3, 0, True, Confidence.EXACT),
+    }
 
 
 def test_a_size_takes_no_pod_that_a_workload_merely_owns() -> None:

@@ -142,10 +142,10 @@ def _endpoints(said: Prediction, before: Snapshot, after: Snapshot) -> Iterator[
             yield f"{key} had {had} endpoints, {effect.before} were said"
         if uid not in after.endpoints:
             continue
-        wanted = had if effect is None or effect.self_healing else effect.after
-        lost, expected = max(0, had - after.endpoints[uid]), max(0, had - wanted)
-        # A bounded effect says at most how many.
+        # A bounded effect says at most how many, also of those that are likely to come back.
         bounded = effect is not None and effect.confidence is Confidence.BOUNDED
+        wanted = had if effect is None or (effect.self_healing and not bounded) else effect.after
+        lost, expected = max(0, had - after.endpoints[uid]), max(0, had - wanted)
         # LIMIT: which pod is one too many where another was adopted, and whom it served, is open.
         expected += min(sum(said.joined.values()), had - expected) if lost > expected else 0
         if lost > expected or (lost < expected and not bounded):
