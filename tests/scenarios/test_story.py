@@ -53,7 +53,7 @@ def test_a_gap_between_writes_needs_less_rest() -> None:
     """Since what follows from one write comes in a burst."""
     moves, lived_s, told_s = told(0.0, lambda story: story.gap(60.0))
 
-    assert (told_s, lived_s) == (pytest.approx(60.0), pytest.approx(SETTLED_S + NOTICED_S))
+    assert (told_s, lived_s) == pytest.approx((60.0, SETTLED_S + NOTICED_S))
     assert len(moves) == 1
 
 
@@ -62,7 +62,7 @@ def test_a_cluster_that_does_not_rest_is_lived_with() -> None:
     moves, lived_s, told_s = told(1000.0, lambda story: story.wait(120.0))
 
     assert moves == []
-    assert (told_s, lived_s) == (pytest.approx(120.0), pytest.approx(120.0))
+    assert (told_s, lived_s) == pytest.approx((120.0, 120.0))
 
 
 @pytest.mark.parametrize("span_s", [0.0, 0.05, SETTLED_S + NOTICED_S])
@@ -71,7 +71,7 @@ def test_short_spans_are_lived(span_s: float) -> None:
     moves, lived_s, told_s = told(0.0, lambda story: story.gap(span_s))
 
     assert moves == []
-    assert (told_s, lived_s) == (pytest.approx(span_s), pytest.approx(span_s))
+    assert (told_s, lived_s) == pytest.approx((span_s, span_s))
 
 
 def test_without_moves_all_is_lived() -> None:
