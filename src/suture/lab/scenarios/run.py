@@ -6,6 +6,7 @@ goes wrong once the world stands makes the run void, with the reason in the repo
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import time
@@ -19,6 +20,7 @@ from suture.lab.scenarios import waits
 from suture.lab.scenarios.actors import Voice, voices
 from suture.lab.scenarios.clearing import clear, clear_earlier
 from suture.lab.scenarios.cluster import Cluster, Object, path_of
+from suture.lab.scenarios.collecting import unfollowed_s
 from suture.lab.scenarios.expand import fill
 from suture.lab.scenarios.format import Meant, Step
 from suture.lab.scenarios.guard import Guard, Guarding
@@ -183,6 +185,10 @@ class Runner:
             late = await until_ready(cluster, self._world.made)
         if late:
             self._found.notes.append(f"not ready: {len(late)}, for instance {late[0]}")
+        if self._place.lasting:
+            written = [part for one in self._scenario.steps for part in (one.body, one.patch)]
+            bodies = msgspec.to_builtins([one for one in written if one is not None])
+            await asyncio.sleep(unfollowed_s(self._world.made, bodies, time.time()))
 
     async def _guarded(self, cluster: Cluster, backends: Answering) -> None:
         async with contextlib.AsyncExitStack() as stack:
