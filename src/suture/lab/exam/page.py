@@ -38,7 +38,9 @@ minutes between two writes, is lived until the cluster has come to rest; where a
 *moved*, the rest of the waiting was not lived: Suture was told that it is later by so much, so that
 its budgets, its history and its grants are older, while API server and controllers lived on in
 their own time. What controllers would do by themselves in those hours was not seen. An object that
-was made after a move looks older to Suture by what had been moved before, never younger.
+was made after a move looks older to Suture by what had been moved before, never younger. Some
+stories were played at two to six times their pace, the windows of budgets as much shorter
+(`--speed`).
 """
 
 
