@@ -15,7 +15,7 @@ import resource
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from suture.adapters.collector import Collector
 from suture.adapters.files import read_policies
 from suture.adapters.health import HealthServer
 from suture.adapters.kube import KubeClient
+from suture.adapters.kubeconfig import Login
+from suture.adapters.labclock import LabClock
 from suture.adapters.memory import MemoryJournal
 from suture.adapters.metrics import Metrics
 from suture.adapters.snapshotter import Snapshotter
@@ -92,6 +94,7 @@ class Settings:
     authorizer: bool
     break_glass: tuple[str, ...]
     speed: float
+    lab_clock: Path | None
     drain_s: float
     log_level: str
 
@@ -140,6 +143,23 @@ def clock() -> Now:
     return Now(time.monotonic_ns(), time.time())
 
 
+def story_clock(settings: Settings) -> Callable[[], Now]:
+    """Return the clock of what is remembered: the machine's, or on a lab one that can be moved.
+
+    Errors: InputError where the API server is not on this machine: nowhere but on a lab may
+    budgets and grants run out before their time.
+    """
+    if settings.lab_clock is None:
+        return clock
+    if settings.in_cluster or not Login.from_kubeconfig(settings.kubeconfig).local:
+        raise InputError(
+            "--lab-clock is for a lab: the API server must be on this machine, at a loopback "
+            "address; leave it out"
+        )
+    log.warning("the clock can be moved from outside: this is a lab", file=str(settings.lab_clock))
+    return LabClock(settings.lab_clock)
+
+
 class Ids:
     """Decision ids of this process: a random start, counted up."""
 
@@ -154,6 +174,7 @@ class Ids:
 
 async def serve(settings: Settings) -> None:
     """Run every task of one replica until a signal comes; then stop gracefully."""
+    story = story_clock(settings)
     base = read_policies(settings.policies, pack=not settings.policies)
     policies = compile_policies(base).at_speed(settings.speed)
     async with contextlib.AsyncExitStack() as stack:
@@ -169,7 +190,7 @@ async def serve(settings: Settings) -> None:
         if warm is not None:
             stack.push_async_callback(warm.head_start.close)
         replica = Replica(
-            settings, policies, client, journal, base=base, watches=watches, warm=warm
+            settings, policies, client, journal, story, base=base, watches=watches, warm=warm
         )
         await replica.run(_stopping())
 
@@ -212,6 +233,7 @@ class Replica:
         policies: PolicySet,
         client: KubeClient,
         journal: Journal,
+        story: Callable[[], Now],
         *,
         base: Sequence[Document],
         watches: Watches,
@@ -219,6 +241,7 @@ class Replica:
     ) -> None:
         graph = Graph(secrets.token_bytes(16)) if warm is None else warm.graph
         self._settings = settings
+        self._story = story
         self._metrics = Metrics()
         self._collector = Collector(self._metrics.paused)
         own = (f"system:serviceaccount:{settings.namespace}:suture",)
@@ -230,11 +253,12 @@ class Replica:
         trimmer = Trimmer(secret_keys=settings.secret_keys)
         rules = Rules(trimmer, watches, graph)
         rules.load(graph)
-        self._settler = Settler(self._world, self._metrics, clock)
+        self._settler = Settler(self._world, self._metrics, story)
         self._mirror = Mirror(
             client,
             self._world.graph,
             trimmer,
+            # WHY not the story's: how old the model is does not change with what is told of it.
             clock=clock,
             chance=random.random,
             observers=[self._settler, rules],
@@ -249,7 +273,7 @@ class Replica:
             self._mirror,
             journal,
             self._metrics,
-            clock,
+            story,
             Ids(),
             trimmer,
             Slices(clock),
@@ -258,7 +282,7 @@ class Replica:
         self._frozen = False
         self._state = None
         if settings.state is not None:
-            self._state = StateFile(settings.state, self._world, clock)
+            self._state = StateFile(settings.state, self._world, story)
             self._state.load()
 
     async def run(self, stopping: asyncio.Event) -> None:
@@ -361,7 +385,7 @@ class Replica:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
-            self._settler.tick(clock())
+            self._settler.tick(self._story())
             if not self._frozen and self._mirror.ready()[0]:
                 self._freeze()
 

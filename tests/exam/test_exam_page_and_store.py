@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from support.exam import paper, result
@@ -32,6 +33,27 @@ def test_results_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match=r"lab\.json"):
         Results(tmp_path, "lab")
+
+
+@pytest.mark.parametrize(
+    ("moved_s", "words"),
+    [
+        (0.0, "passed (lab) |"),
+        (42.4, "passed (lab, 42 s moved) |"),
+        (1190.0, "passed (lab, 20 min moved) |"),
+        (7200.0, "passed (lab, 2 h moved) |"),
+        (36510.0, "passed (lab, 10 h 8 min moved) |"),
+    ],
+)
+def test_the_page_tells_what_of_a_story_was_moved(moved_s: float, words: str) -> None:
+    """And what that means, where there is any."""
+    real = msgspec.structs.replace(result(verdict="passed", moved_s=moved_s), place="lab")
+
+    text = page([paper("a-story", real, kind="benign")], [])
+
+    assert words in text
+    assert ("was not lived" in text) == bool(moved_s)
+    assert "1 were run under Suture (full) on a real control plane, and 0 of the inc" in text
 
 
 def test_the_page_tells_what_was_missed_and_why() -> None:

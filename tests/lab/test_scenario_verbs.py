@@ -1,4 +1,7 @@
-"""Files of strangers on a real control plane: every verb and form, and runs that do not count."""
+"""Files of strangers on a real control plane: every verb and form, and runs that do not count.
+
+And hours that are not waited for.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,25 @@ from suture.lab.scenarios.place import Lab
 from suture.lab.scenarios.reading import load
 from suture.lab.scenarios.report import Report
 from suture.lab.scenarios.run import Runner
+from suture.lab.scenarios.suture import SutureGuard
 
 pytestmark = pytest.mark.lab
 
-VERBS = Path(__file__).parents[1] / "scenarios" / "data" / "verbs.yaml"
+DATA = Path(__file__).parents[1] / "scenarios" / "data"
+VERBS, HOURS = DATA / "verbs.yaml", DATA / "hours-apart.yaml"
 
 
 @pytest.fixture(scope="module")
-def lab(lab_assets: Assets) -> Iterator[Lab]:
-    """Return a lab for scenarios alone."""
+def own(lab_assets: Assets) -> Iterator[Plane]:
+    """Return a control plane for scenarios alone."""
     with Plane.up("verbs", binaries=lab_assets) as plane:
-        yield Lab(plane)
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def lab(own: Plane) -> Lab:
+    """Return a lab for scenarios alone."""
+    return Lab(own)
 
 
 def run(lab: Lab, path: Path) -> Report:
@@ -97,3 +108,20 @@ def test_an_object_that_is_not_taken_is_the_files_mistake(lab: Lab, tmp_path: Pa
     )
     with pytest.raises(InputError, match="Service `default/Bad_Name` is not taken"):
         run(lab, path)
+
+
+def test_hours_that_are_moved_pass_for_budgets(own: Plane, lab: Lab) -> None:
+    """Five Services an hour go twice, hours apart, and then the day's ten are spent.
+
+    It is not forgotten what was done, only longer ago; and it takes no hours.
+    """
+    guard = SutureGuard(own, "enforce", movable=True)
+
+    report = asyncio.run(Runner(load(HOURS), lab, guard, move=guard.move).run())
+
+    assert not report.void_reason
+    assert (report.writes, report.refused, report.first_refused_write) == (11, 1, 11)
+    assert report.harm.lost == 10
+    assert report.stopped_by == ("share-budget",)
+    assert "in 24h" in report.reasons[0]
+    assert 3.9 * 3600 < report.moved_s < 4 * 3600

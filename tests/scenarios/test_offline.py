@@ -119,3 +119,12 @@ def test_two_runs_say_the_same() -> None:
         again.first_refused_write,
         again.reasons,
     )
+
+
+def test_budgets_count_in_the_time_of_the_story() -> None:
+    """Five an hour go twice, hours apart, and then the day's ten are spent: as on the lab."""
+    report = judge_offline(load(Path(__file__).parent / "data" / "hours-apart.yaml"), "enforce")
+
+    assert (report.writes, report.refused, report.first_refused_write) == (11, 1, 11)
+    assert "in 24h" in report.reasons[0]
+    assert report.moved_s == 0

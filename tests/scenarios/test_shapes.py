@@ -118,3 +118,17 @@ def test_a_webhook_leaves_itself_out() -> None:
     assert webhook["failurePolicy"] == "Fail"
     [excluded] = webhook["namespaceSelector"]["matchExpressions"]
     assert excluded["values"] == ["kube-system", "gate-system"]
+
+
+@pytest.mark.parametrize(
+    ("group", "approved"),
+    [("snapshot.storage.k8s.io", True), ("node.kubernetes.io", True), ("k8s.example.com", False)],
+)
+def test_a_definition_in_a_protected_group_is_one_that_api_servers_take(
+    group: str, approved: bool
+) -> None:
+    """They ask for an annotation there, and nowhere else."""
+    definition = made("crd-with-instances", count=1, group=group)[0]
+
+    annotations = definition["metadata"].get("annotations", {})
+    assert ("api-approved.kubernetes.io" in annotations) == approved

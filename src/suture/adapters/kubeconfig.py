@@ -63,7 +63,9 @@ class Login:
         parts = urlsplit(self.server)
         if parts.scheme not in {"https", "http"} or not parts.hostname:
             raise LoginError(f"cluster server `{self.server}` is not an http(s) address")
-        self.trust_env = not _is_loopback(parts.hostname)
+        self.local = _is_loopback(parts.hostname)
+        """Whether the API server is on this machine."""
+        self.trust_env = not self.local
 
     @classmethod
     def from_kubeconfig(cls, path: Path | str | None = None, context: str | None = None) -> Login:

@@ -31,6 +31,7 @@ def serve(
     authorizer: bool = False,
     break_glass_group: Annotated[list[str] | None, cyclopts.Parameter(negative=())] = None,
     speed: float = 1.0,
+    lab_clock: Path | None = None,
     drain: float = 5.0,
     log_level: str = "info",
 ) -> int:
@@ -78,6 +79,9 @@ def serve(
         Whoever is in it is never refused, and always written down and alarmed. May be repeated.
     speed:
         Divides the windows of budgets, for scenarios played faster than life.
+    lab_clock:
+        A file by which a lab moves the clock of budgets, history and grants forward; refused
+        where the API server is not on this machine.
     drain:
         Seconds to go on serving after SIGTERM, until no endpoint names this server any more.
     log_level:
@@ -107,6 +111,7 @@ def serve(
         authorizer=authorizer,
         break_glass=tuple(break_glass_group or ()),
         speed=speed,
+        lab_clock=lab_clock,
         drain_s=drain,
         log_level=log_level,
     )

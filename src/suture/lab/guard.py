@@ -20,6 +20,7 @@ from typing import Any
 
 import httpx2
 
+from suture.adapters import labclock
 from suture.adapters.files import load_policies
 from suture.errors import UnavailableError
 from suture.install.guards import guards
@@ -65,6 +66,8 @@ class Guard:
     authorizer: bool = True
     speed: float = 1.0
     policies: tuple[Path, ...] = ()
+    movable: bool = False
+    """Whether `move` may tell the server that time passed which nobody waited for."""
     live: bool = True
     """Whether the liveness probe replaces a server that died or hangs."""
     starts: int = 0
@@ -101,6 +104,8 @@ class Guard:
         WHY in this order: a registration whose server is not there yet fails or slows every write
         that it matches.
         """
+        if self.movable:
+            self._set_clock()
         for document in base_manifests(self.installation):
             if document["kind"] != "Deployment":
                 self.apply(document)
@@ -162,6 +167,28 @@ class Guard:
     def apply(self, document: dict[str, Any]) -> None:
         """Apply one document, server-side."""
         self.plane.admin.patch(path_of(document), document, kind="apply", force="true")
+
+    # ---- the time of a story
+
+    @property
+    def clock(self) -> Path:
+        """The clock of a server whose time can be moved."""
+        return self.plane.folder.root / "suture" / "clock"
+
+    def _set_clock(self) -> None:
+        """Begin with the machine's time, before anything is served.
+
+        WHY without the journal: what an earlier run wrote down at hours that were moved would be
+        this one's future.
+        """
+        self.clock.parent.mkdir(exist_ok=True)
+        labclock.reset(self.clock)
+        for path in self.journal.parent.glob(f"{self.journal.name}*"):
+            path.unlink()
+
+    def move(self, by_s: float) -> None:
+        """Tell the server that time passed: what it remembers is older by as much."""
+        labclock.move(self.clock, by_s)
 
     # ---- serving
 
@@ -240,6 +267,7 @@ class Guard:
             "--journal", str(self.journal), "--cluster", self.plane.folder.root.name,
             "--speed", str(self.speed), "--drain", str(DRAIN_S),
             *(["--authorizer"] if self.authorizer else []),
+            *(["--lab-clock", str(self.clock)] if self.movable else []),
             *(part for path in self.policies for part in ("--policies", str(path))),
         ]  # fmt: skip
         with self._lock, (folder / "serve.log").open("ab") as log:

@@ -72,7 +72,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="files whose name or id begins so, by commas")
     parser.add_argument("--shard", default="1/1", help="`2/4`: the second of four parts")
     parser.add_argument("--jobs", type=int, default=2, help="offline runs at once")
-    parser.add_argument("--speed", type=float, default=2.0, help="divides paces, on the lab")
+    parser.add_argument(
+        "--speed", type=float, default=1.0, help="divides paces and windows, on the lab"
+    )
     parser.add_argument("--anew", action="store_true", help="run what has not changed too")
     parser.add_argument("--page", default="docs/exam.md", help="where the page is written")
     return parser.parse_args()

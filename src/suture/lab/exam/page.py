@@ -29,7 +29,18 @@ BASELINES = """
 The baselines run on the same files: nothing at all; the naive rate limiter (20 destructive writes
 of an identity in 10 seconds, 60 in a minute, kube-system exempt); and plain
 ValidatingAdmissionPolicies that protect listed and labelled kinds, as careful teams write them
-(`src/suture/lab/exam/plain`). They are run on predicted controllers.
+(`src/suture/lab/exam/plain`). The last two are run on predicted controllers.
+"""
+
+MOVED = """
+*(lab)* marks what was run on a real control plane. What a story there waits, ten hours or the
+minutes between two writes, is lived until the cluster has come to rest; where a span is marked as
+*moved*, the rest of the waiting was not lived: Suture was told that it is later by so much, so that
+its budgets, its history and its grants are older, while API server and controllers lived on in
+their own time. What controllers would do by themselves in those hours was not seen. An object that
+was made after a move looks older to Suture by what had been moved before, never younger. Some
+stories were played at two to six times their pace, the windows of budgets as much shorter
+(`--speed`).
 """
 
 
@@ -62,15 +73,24 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _places(papers: Sequence[Paper]) -> str:
-    lab = sum(any(r.place == "lab" for r in one.results.values()) for one in papers)
+    full = sum(_on_lab(one, "full") for one in papers)
+    incidents = [one for one in papers if one.incident]
+    free = sum(_on_lab(one, "none") for one in incidents)
+    moved = sum(any(r.moved_s for r in one.results.values()) for one in papers)
     stale = sum(bool(one.stale) for one in papers)
     old = f" Of {stale} a result is of an earlier pack or code." if stale else ""
-    return (
-        f"{len(papers)} files: {sum(one.incident for one in papers)} incidents, "
+    words = (
+        f"{len(papers)} files: {len(incidents)} incidents, "
         f"{sum(bool(one.scenario.twin_of) for one in papers)} twins, "
         f"{sum(not one.incident and not one.scenario.twin_of for one in papers)} of ordinary work. "
-        f"{lab} were run on a real control plane, the others on predicted controllers.{old}\n"
+        f"{full} were run under Suture (full) on a real control plane, and {free} of the incidents "
+        f"without a guard; the others on predicted controllers.{old}\n"
     )
+    return words + (MOVED if moved else "")
+
+
+def _on_lab(paper: Paper, column: Column) -> bool:
+    return column in paper.results and paper.results[column].place == "lab"
 
 
 def _figures(papers: Sequence[Paper]) -> str:
@@ -188,7 +208,17 @@ def _outcome(paper: Paper, column: Column) -> str:
         words += f": {lost}"
     if result.stopped_at is not None and result.stopped_at > 1:
         words += f", write {result.stopped_at}"
-    return words if result.place == "offline" else f"{words} (lab)"
+    if result.place == "offline":
+        return words
+    return f"{words} (lab, {_span(result.moved_s)} moved)" if result.moved_s else f"{words} (lab)"
+
+
+def _span(span_s: float) -> str:
+    """Return a span in hours and minutes, in seconds where it is shorter than one."""
+    hours, minutes = divmod(round(span_s / 60), 60)
+    if not hours:
+        return f"{minutes} min" if span_s >= 60 else f"{span_s:.0f} s"
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
 def _probed(result: Result) -> str:

@@ -59,6 +59,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first refusal, or what else is to be known of an outcome that was not wanted."""
     latency: Latency | None = None
     seconds: float = 0.0
+    moved_s: float = 0.0
+    """How much of the story's time was moved and not lived."""
 
     @property
     def share(self) -> float:
@@ -91,6 +93,7 @@ def result_of(report: Report, writes: Sequence[Written], *, column: Column, key:
         words=words[:WORDS],
         latency=report.added_latency_ms,
         seconds=report.duration_s,
+        moved_s=report.moved_s,
     )
 
 

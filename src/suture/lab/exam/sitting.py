@@ -126,11 +126,15 @@ def _offline_guard(place: Offline, column: Column) -> Guard:
 def sit_on_lab(
     loaded: Loaded, column: Column, key: str, plane: Plane, *, speed: float = 1.0
 ) -> Result:
-    """Run on a real control plane. Baselines but `none` are sat offline only."""
-    guard: Guard = NoGuard()
+    """Run on a real control plane. Baselines but `none` are sat offline only.
+
+    What a story waits is lived until the cluster is at rest, and moved from then on.
+    """
+    guard: NoGuard | SutureGuard = NoGuard()
     if column != "none":
-        guard = SutureGuard(plane, "enforce", speed=speed, authorizer=column == "full")
-    runner = Runner(loaded, Lab(plane), guard, speed=speed)
+        full = column == "full"
+        guard = SutureGuard(plane, "enforce", speed=speed, authorizer=full, movable=True)
+    runner = Runner(loaded, Lab(plane), guard, speed=speed, move=guard.move)
     try:
         report = asyncio.run(runner.run())
     except SutureError as error:
@@ -158,4 +162,5 @@ def _kept(column: Column, key: str, report: Report, runner: Runner) -> Result:
     answered = [one.answered_s for one in runner.writes if one.guilty]
     span_s = max(answered) - min(answered) if answered else 0.0
     populations = {kind: loss.population for kind, loss in report.harm.by_kind.items()}
-    return msgspec.structs.replace(result, bound=bound_of(load_policies(()), populations, span_s))
+    policies = load_policies(()).at_speed(report.speed)
+    return msgspec.structs.replace(result, bound=bound_of(policies, populations, span_s))

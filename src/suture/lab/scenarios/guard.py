@@ -58,6 +58,9 @@ class NoGuard:
 
     mode: GuardMode = "off"
 
+    def move(self, by_s: float) -> None:
+        """Remember nothing, and so nothing that grows older."""
+
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[Guarding]:
         """Guard nothing."""

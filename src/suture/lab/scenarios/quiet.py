@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -94,6 +95,8 @@ class Rest:
         version = await self._version()
         nodes = await whole(self._cluster.client, self._cluster.kinds.find("nodes"))
         self._nodes = {one["metadata"]["uid"]: _matters(one) for one in nodes}
+        spaces = await whole(self._cluster.client, self._cluster.kinds.find("namespaces"))
+        self.last_write += max(pending_s(one, time.time()) for one in spaces)
         for api in self._cluster.kinds.all:
             self._follow(api, version)
 
@@ -187,6 +190,15 @@ def put_off_s(api: ApiResource, change: str, thing: Mapping[str, Any]) -> float:
         going = change == "MODIFIED" and "deletionTimestamp" in thing["metadata"]
         return PENDING_S["namespaces"] if going else 0.0
     return PENDING_S["nodes"] if api.plural == "nodes" and change == "DELETED" else 0.0
+
+
+def pending_s(namespace: Mapping[str, Any], now_utc_s: float) -> float:
+    """Return how long the namespace controller still waits before it empties a namespace."""
+    told = namespace["metadata"].get("deletionTimestamp")
+    if told is None:
+        return 0.0
+    began_s = datetime.fromisoformat(str(told)).timestamp()
+    return max(0.0, began_s + PENDING_S["namespaces"] - now_utc_s)
 
 
 def _matters(node: dict[str, Any]) -> Any:

@@ -82,6 +82,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     controllers: Controllers = "real"
     place: PlaceName = "lab"
     speed: float = 1.0
+    moved_s: float = 0.0
+    """How much of the story's time was moved and not lived."""
     duration_s: float = 0.0
     phases_s: dict[str, float] = {}
     notes: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ goes wrong once the world stands makes the run void, with the reason in the repo
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import time
@@ -18,8 +19,8 @@ from suture.errors import InputError, SutureError
 from suture.lab.scenarios import waits
 from suture.lab.scenarios.actors import Voice, voices
 from suture.lab.scenarios.clearing import clear, clear_earlier
-from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Cluster, Object, path_of
+from suture.lab.scenarios.collecting import unfollowed_s
 from suture.lab.scenarios.expand import fill
 from suture.lab.scenarios.format import Meant, Step
 from suture.lab.scenarios.guard import Guard, Guarding
@@ -45,6 +46,7 @@ from suture.lab.scenarios.report import (
     verdict_of,
 )
 from suture.lab.scenarios.steps import Stepper
+from suture.lab.scenarios.story import Move, MovedStory, Story
 from suture.lab.scenarios.world import World
 from suture.lab.scenarios.written import VoidError, Written
 
@@ -84,12 +86,14 @@ class Runner:
         guard: Guard,
         *,
         speed: float = 1.0,
+        move: Move | None = None,
         keep: bool = False,
         reuse: bool = False,
         say: Say = _silent,
     ) -> None:
         """Take a scenario and where to run it.
 
+        With `move`, what a story waits is lived until the cluster is at rest, and moved from then.
         `keep` leaves the world standing afterwards; `reuse` takes such a world, if it is there
         and of the same manifests, and puts back what it lacks.
         """
@@ -99,6 +103,8 @@ class Runner:
         self._place = place
         self._guard = guard
         self._speed = speed
+        self._move = move
+        self._story = Story()
         self._keep = keep
         self._say = say
         self._found = _Found()
@@ -179,6 +185,10 @@ class Runner:
             late = await until_ready(cluster, self._world.made)
         if late:
             self._found.notes.append(f"not ready: {len(late)}, for instance {late[0]}")
+        if self._place.lasting:
+            written = [part for one in self._scenario.steps for part in (one.body, one.patch)]
+            bodies = msgspec.to_builtins([one for one in written if one is not None])
+            await asyncio.sleep(unfollowed_s(self._world.made, bodies, time.time()))
 
     async def _guarded(self, cluster: Cluster, backends: Answering) -> None:
         async with contextlib.AsyncExitStack() as stack:
@@ -208,12 +218,14 @@ class Runner:
     ) -> None:
         scenario = self._scenario
         first_guilty = min(scenario.guilty_steps, default=0)
+        self._story = Story() if self._move is None else MovedStory(rest, self._move)
         before: Observation | None = None
         stepper = Stepper(
             cluster,
             speaking,
             scenario,
             run=self._world.run,
+            story=self._story,
             speed=self._speed,
             complete=backends.answer_for,
             heard=self._place.wrote,
@@ -243,7 +255,7 @@ class Runner:
     async def _step(
         self, cluster: Cluster, stepper: Stepper, at: int, step: Step, rest: Resting
     ) -> None:
-        began = now_s()
+        began = self._story.now_s()
         actor = self._scenario.actors.get(step.by)
         if step.follows is not None and not any(
             one.step == step.follows and one.outcome == "done" for one in stepper.writes
@@ -252,7 +264,9 @@ class Runner:
             return
         if not step.writes or step.verb is None:
             self._say(f"step {at}: waiting")
-            problem = await waits.wait(cluster, step, run=self._world.run, speed=self._speed)
+            problem = await waits.wait(
+                cluster, step, run=self._world.run, speed=self._speed, story=self._story
+            )
         elif actor is not None and actor.controller:
             self._say(f"step {at}: waiting for {actor.controller}")
             problem = await self._real_controller(cluster, step, rest)
@@ -263,7 +277,7 @@ class Runner:
         if problem:
             self._found.unreached.append(f"step {at}: {problem}")
         if at in self._scenario.guilty_steps:
-            self._found.guilty_s += now_s() - began
+            self._found.guilty_s += self._story.now_s() - began
 
     async def _real_controller(self, cluster: Cluster, step: Step, rest: Resting) -> str:
         """Wait until a real controller has done what a step says of it."""
@@ -353,6 +367,7 @@ class Runner:
             decisions=tuple(one.refusal.decision for one in refused[:20] if one.refusal),
             unreached=tuple(found.unreached[:20]),
             speed=self._speed,
+            moved_s=round(self._story.moved_s, 1),
             duration_s=round(duration_s, 1),
             phases_s=found.phases_s,
             notes=(*found.notes, *self._place.remarks),

@@ -23,11 +23,11 @@ from suture.errors import (
     SutureError,
 )
 from suture.lab.scenarios.actors import Voice
-from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Cluster, Object, listed
 from suture.lab.scenarios.format import Scenario, Step
 from suture.lab.scenarios.refusals import Refusal, refusal_in
 from suture.lab.scenarios.sending import Complete, Sender
+from suture.lab.scenarios.story import Story
 from suture.lab.scenarios.targets import Target, targets
 from suture.lab.scenarios.written import Aim, Outcome, VoidError, Written
 from suture.wire.discovery import ApiResource
@@ -43,6 +43,7 @@ class Stepper:
         scenario: Scenario,
         *,
         run: str,
+        story: Story,
         speed: float = 1.0,
         complete: Complete | None = None,
         heard: Callable[[Written], None] | None = None,
@@ -52,6 +53,7 @@ class Stepper:
         self.voices = voices
         self.scenario = scenario
         self.run = run
+        self.story = story
         self.speed = speed
         self._sender = Sender(cluster, run, complete)
         self.heard = heard
@@ -90,7 +92,7 @@ class Stepper:
         """Do something at each place, spread evenly over the step's span."""
         span_s = (step.over_s or 0.0) / self.speed
         gap_s = span_s / len(places) if places else 0.0
-        began = now_s()
+        began = self.story.now_s()
         slots = asyncio.Semaphore(step.parallel)
 
         async def one(target: Target) -> None:
@@ -102,7 +104,8 @@ class Stepper:
         try:
             async with asyncio.TaskGroup() as tasks:
                 for number, target in enumerate(places):
-                    await asyncio.sleep(max(0.0, began + number * gap_s - now_s()))
+                    due_s = began + number * gap_s
+                    await self.story.gap(max(0.0, due_s - self.story.now_s()))
                     await slots.acquire()
                     tasks.create_task(one(target))
         except* SutureError as errors:
@@ -150,7 +153,7 @@ class Stepper:
                 resource_version=version,
                 stored=self._stored(api, target, version),
                 took_s=time.perf_counter() - began,
-                answered_s=now_s(),
+                answered_s=self.story.now_s(),
             )
         )
         if self.heard is not None:

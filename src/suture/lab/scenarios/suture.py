@@ -42,15 +42,27 @@ class SutureGuard:
         *,
         speed: float = 1.0,
         authorizer: bool = True,
+        movable: bool = False,
         policies: Sequence[Path] = (),
         installed: Suture | None = None,
     ) -> None:
-        """Guard `plane`; with `installed`, a Suture that is there already is started anew."""
+        """Guard `plane`; with `installed`, a Suture that is there already is started anew.
+
+        `movable` gives it a clock that `move` sets forward.
+        """
         self.mode: GuardMode = mode
         self._installed = installed
         self._suture = installed or Suture(
-            plane, authorizer=authorizer, speed=speed, policies=tuple(policies)
+            plane,
+            authorizer=authorizer,
+            speed=speed,
+            policies=tuple(policies),
+            movable=movable,
         )
+
+    def move(self, by_s: float) -> None:
+        """Tell Suture that time passed which nobody waited for."""
+        self._suture.move(by_s)
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[SutureAtWork]:

@@ -17,6 +17,7 @@ from suture.lab.scenarios.format import Step, Until
 from suture.lab.scenarios.harm import SERVICE_NAME, SLICES, ready_endpoints
 from suture.lab.scenarios.observe import labels_of
 from suture.lab.scenarios.ready import has, is_up
+from suture.lab.scenarios.story import Story
 from suture.lab.scenarios.targets import named_targets, spaces_of
 from suture.lab.scenarios.written import Aim
 from suture.wire.discovery import ApiResource
@@ -26,13 +27,13 @@ DEFAULT_S = 60.0
 POLL_S = 0.25
 
 
-async def wait(cluster: Cluster, step: Step, *, run: str, speed: float) -> str:
+async def wait(cluster: Cluster, step: Step, *, run: str, speed: float, story: Story) -> str:
     """Do a waiting step; return what did not come about, empty when all did.
 
     Plain spans are paces and scale with `speed`; how long to wait for something is a deadline.
     """
     if step.until is None:
-        await asyncio.sleep((step.over_s or 0.0) / speed)
+        await story.wait((step.over_s or 0.0) / speed)
         return ""
     return await wait_until(cluster, step, step.until, run=run)
 

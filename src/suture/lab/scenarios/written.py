@@ -45,7 +45,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     """False where the object was so already: the API server answers, and writes nothing."""
     took_s: float = 0.0
     answered_s: float = 0.0
-    """On the monotonic clock."""
+    """In the story's time."""
 
 
 class Aim(msgspec.Struct, frozen=True, kw_only=True):

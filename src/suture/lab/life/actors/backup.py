@@ -31,10 +31,6 @@ class Backup(Actor):
     async def prepare(self) -> None:
         """Define snapshots, and make the place for copies."""
         body = definition(GROUP, "v1", "VolumeSnapshot", "volumesnapshots", "Namespaced")
-        # The API server asks for the approval of whoever keeps the group.
-        body["metadata"]["annotations"] = {
-            "api-approved.kubernetes.io": "https://github.com/kubernetes-csi/external-snapshotter"
-        }
         await self.hand.apply(body)
         await self.hand.create(parts.namespace(SPACE))
         await self.hand.create(storage_class(STORAGE, "Delete"))

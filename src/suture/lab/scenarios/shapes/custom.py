@@ -16,6 +16,13 @@ from suture.lab.scenarios.shapes.parts import Count, LabelMap, Object, Spread
 
 ChildKind = Literal["none", "services", "deployments", "configmaps", "secrets", "pods"]
 
+PROTECTED = (".k8s.io", ".kubernetes.io")
+APPROVED = "api-approved.kubernetes.io"
+"""Without this annotation no definition in the project's own groups is taken.
+
+SOURCE: apiextensions validation of CustomResourceDefinition, protected groups.
+"""
+
 DELETED = "lab.suture.dev/deleted"
 """Annotation of a manifest: delete it once it is there. A finalizer keeps it, terminating."""
 
@@ -126,7 +133,7 @@ class Owned(CrdWithInstances, frozen=True, kw_only=True):
 
 def definition(group: str, version: str, kind: str, plural: str, scope: str) -> Object:
     """Return a CustomResourceDefinition that takes any fields and has a status."""
-    return parts.thing(
+    made = parts.thing(
         "apiextensions.k8s.io/v1",
         "CustomResourceDefinition",
         f"{plural}.{group}",
@@ -150,3 +157,6 @@ def definition(group: str, version: str, kind: str, plural: str, scope: str) -> 
             ],
         },
     )
+    if group.endswith(PROTECTED):
+        made["metadata"]["annotations"] = {APPROVED: "unapproved: a stand-in on a lab"}
+    return made
