@@ -7,7 +7,6 @@ ReplicaSets go, as many as are beyond the history that the Deployment keeps.
 
 from __future__ import annotations
 
-from suture.impact.bars import Bars
 from suture.impact.cascade import closure
 from suture.impact.rollout import pods_under
 from suture.model.graph import GraphView
@@ -20,8 +19,8 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     """Return the ReplicaSets that a new template of a Deployment puts beyond its history.
 
     And what goes for want of them as an owner, the ones first; pods that are rolled out go as such.
-    None where fewer pods than it wants are Ready now, or none could be created anew: its next
-    rollout may not come to an end either.
+    None where fewer pods than it wants are Ready now: its next rollout may not come to an end
+    either. Where it is held up they go when it goes on.
     """
     before = view.facts(row)
     if (
@@ -53,7 +52,4 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
 def _may_end(view: GraphView, sets: list[int], wanted: int) -> bool:
     """Whether a rollout of these ReplicaSets may come to an end: it does so when all is Ready."""
     pods = [pod for one in sets for pod in pods_under(view, one)]
-    if len(pods) < wanted or not all(map(view.serves, pods)):
-        return False
-    # WHY no conditions: what a webhook's say of a pod that is not there yet only may be in the way.
-    return not pods or not Bars(view, (), None).barred(pods[0])
+    return len(pods) >= wanted and all(map(view.serves, pods))

@@ -178,15 +178,16 @@ def _relabelled(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
     new = set(view.selecting(namespace, made.after.labels))
     controlled = any(one.controller for one in made.after.owners)
     released = _released(view, made)
-    if released or not controlled:
-        new.update(_takers(view, made.after))
+    takers = set(_takers(view, made.after)) if released or not controlled else set[int]()
+    new |= takers
     # WHY: a controller that lets a pod go makes another one, with the labels of its template.
     if view.serves(row) and not released:
         cause = ROLE if moves_role(scene, made) else LABELS
         for source in sorted(old - new):
             yield _moved(scene, source, (row,), cause, leaves=True)
     for source in sorted(new - old):
-        foreign = _foreign(view, {row}, set(_pods(view, source)))
+        # WHY of takers: one that has no pods takes what it did not make all the same.
+        foreign = _foreign(view, {row}, set(_pods(view, source))) or int(source in takers)
         if foreign:
             yield _moved(scene, source, (row,), LABELS, foreign=foreign)
 

@@ -8,13 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from support.cluster import (
-    namespace,
     operator,
     owner,
-    service,
     thing,
     view_of,
-    webhook,
     workload,
 )
 from support.writes import Body, body, changed, trimmed, write
@@ -31,7 +28,7 @@ from suture.model.names import (
     SECRETS,
     STATEFUL_SETS,
 )
-from suture.model.objects import ClusterObject, ServiceRef, WorkloadFacts
+from suture.model.objects import ClusterObject, WorkloadFacts
 
 
 def deployment(image: str, **spec: Any) -> Body:
@@ -127,20 +124,6 @@ def test_what_names_a_deployment_as_an_owner_is_not_of_its_history() -> None:
     change = project(write(DEPLOYMENTS, old, new), view)
 
     assert [view.key(row).name for row in change.cascaded] == ["web-1"]
-
-
-@pytest.mark.parametrize("answers", [True, False])
-def test_a_rollout_whose_pods_cannot_be_created_ends_no_history(*, answers: bool) -> None:
-    """Seed 901, case 792: a webhook that fails closed was dead, and the old ReplicaSet stayed."""
-    old = deployment("web:1", revisionHistoryLimit=0)
-    new = changed(old, spec=deployment("web:2", revisionHistoryLimit=0)["spec"])
-    guard = webhook("guard", ServiceRef("guards", "guard"))
-    behind = [service("guard", "guards"), *workload("guard", "guards")] if answers else []
-    view = view_of(*things_of(world(old, of_old=0)), namespace("prod"), guard, behind)
-
-    change = project(write(DEPLOYMENTS, old, new), view)
-
-    assert [view.key(row).name for row in change.cascaded] == (["web-1"] if answers else [])
 
 
 @pytest.mark.parametrize(("wanted", "gone"), [(2, []), (0, ["web-1"])])

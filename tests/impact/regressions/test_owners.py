@@ -126,9 +126,13 @@ def test_pods_that_are_left_behind_are_adopted_by_whoever_selects_them() -> None
     assert (joined.source.name, joined.before, joined.after, joined.foreign) == ("lone-1", 1, 2, 1)
 
 
-def test_a_pod_that_is_released_is_adopted_by_whoever_selects_it_then() -> None:
-    """Its controller lets go of it for its labels; another takes it and has one too many."""
-    web, lone = workload("web", replicas=2), workload("lone", replicas=1)[1:]
+@pytest.mark.parametrize("had", [1, 0])
+def test_a_pod_that_is_released_is_adopted_by_whoever_selects_it_then(had: int) -> None:
+    """Its controller lets go of it for its labels; another takes it and has one too many.
+
+    Seed 906, case 51: also one that wants none, and deleted what it took.
+    """
+    web, lone = workload("web", replicas=2), workload("lone", replicas=had)[1:]
     lone[0] = replace(lone[0], owners=())
     pod = web[2]
     view = view_of(web, lone)
@@ -142,7 +146,7 @@ def test_a_pod_that_is_released_is_adopted_by_whoever_selects_it_then() -> None:
 
     joined = [one for one in impact.effects if isinstance(one, SelectionChanged)]
     assert [(one.source.name, one.after) for one in joined if one.after > one.before] == [
-        ("lone-1", 2)
+        ("lone-1", had + 1)
     ]
 
 
