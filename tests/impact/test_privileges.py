@@ -228,6 +228,28 @@ def test_what_is_left_without_anything_is_wiped(
     assert found.wiped == wiped
 
 
+@pytest.mark.parametrize(
+    ("after", "wiped"),
+    [
+        ([account("gone")], True),
+        ([account("web", "default")], True),
+        ([account("other")], False),
+        ([account("gone"), group("team-a")], False),
+        ([account("gone"), account("other")], False),
+    ],
+    ids=["no such account", "no such namespace", "another", "a group beside", "one of two"],
+)
+def test_a_binding_to_accounts_that_are_not_there_binds_nobody(
+    after: Sequence[dict[str, str]], wiped: bool
+) -> None:
+    """As an upgrade does that takes the release's namespace for another; one that is there will do."""
+    accounts = [thing(SERVICE_ACCOUNTS, name, "shop") for name in ("web", "other")]
+    before = binding("b", "reader", account())
+    graph = graph_of(READER, before, accounts, pods())
+    (found,) = lost(update(before, binding("b", "reader", *after)), graph)
+    assert found.wiped == wiped
+
+
 def test_an_account_that_pods_run_as() -> None:
     """Goes, and the pods stay; with its namespace the pods go too, and nobody is told."""
     one = thing(SERVICE_ACCOUNTS, "web", "shop")

@@ -291,6 +291,14 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
         assert told == [Outside(field) for field in expected]
 
 
+@pytest.mark.parametrize("where", ["spec", "status"])
+def test_an_id_tells_of_a_thing_outside_wherever_its_maker_writes_it(where: str) -> None:
+    """What was asked for has it in its spec, what was made in its status; not any other field."""
+    for name, expected in (("providerID", [Outside(path(f"{where}.providerID"))]), ("image", [])):
+        schema = {"properties": {where: fields(**{name: TEXT})}}
+        assert [one.says for one in read(schema) if isinstance(one.says, Outside)] == expected
+
+
 def test_a_scale_subresource_stands_against_the_name() -> None:
     """What says which field counts is believed before a name that only suggests it."""
     spec = {"properties": {"replicas": {"type": "integer"}, "size": {"type": "integer"}}}

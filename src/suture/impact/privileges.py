@@ -247,6 +247,7 @@ def _lost(
 ) -> Iterator[PrivilegeLost]:
     told = 0
     for old, new in changes:
+        wiped = new is not None and not (new.rights and _binds(scene.view, new.subjects))
         for subject in sorted(old.subjects):
             left = new.rights if new is not None and subject in new.subjects else frozenset()
             missing = old.rights - left
@@ -266,9 +267,30 @@ def _lost(
                 rights=len(lost),
                 system=subject.system,
                 running=running,
-                wiped=new is not None and not (new.subjects and new.rights),
+                wiped=wiped,
                 explained=row is not None and scene.causes.explains(row),
             )
+
+
+def _binds(view: GraphView, subjects: Iterable[Subject]) -> bool:
+    """Whether a binding binds anybody: an account that is not there, and not on its way, is none.
+
+    A user or a group has no object of its own, and is taken to exist.
+    """
+    if not view.listed(SERVICE_ACCOUNTS):
+        return any(True for _ in subjects)
+    return any(subject.kind != "account" or _exists(view, subject) for subject in subjects)
+
+
+def _exists(view: GraphView, subject: Subject) -> bool:
+    """Whether an account is there and stays, or was let through and has not been seen yet."""
+    namespace, _, name = subject.name.removeprefix(SERVICE_ACCOUNT).partition(":")
+    key = ObjectKey(SERVICE_ACCOUNTS, namespace, name)
+    row = view.find(key)
+    if row is not None:
+        return not view.terminating(row)
+    made = view.history.created_at(key)
+    return made is not None and view.history.removed(made.uid) is None
 
 
 def _beyond(rights: Rights, held: Rights) -> list[Right]:

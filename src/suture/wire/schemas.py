@@ -71,9 +71,14 @@ OBJECTS: Mapping[str, Resource] = {
 }
 """Fields with a `name` in them, and often a `namespace` or a `key`."""
 
-OUTSIDE = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"), ("spec", "providerID"))
+OUTSIDE = (
+    ("spec", "deletionPolicy"),
+    ("spec", "reclaimPolicy"),
+    ("spec", "providerID"),
+    ("status", "providerID"),
+)
 """Fields that tell of a thing outside the cluster, what becomes of it before which one it is. Only
-there: deeper ones speak of a part."""
+there: deeper ones speak of a part. An id is often in the status: who makes the thing learns it."""
 POLICIES = OUTSIDE[:2]
 """Those that say what becomes of it. An id is believed only where a definition describes it."""
 
