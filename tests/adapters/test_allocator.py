@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from suture.adapters.allocator import MAPPED_BYTES
+
 GROW = """
 import sys
 from array import array
@@ -96,3 +98,11 @@ assert columns[0] == array("q", range(4 << 20))
 def test_memory_is_put_into_large_pages() -> None:
     """All of a column but its odd ends is, where the kernel says that it did, and goes on."""
     subprocess.run([sys.executable, "-c", LARGE], check=True, timeout=60)
+
+
+def test_what_tls_reads_into_is_not_mapped() -> None:
+    """A mapping for each read was a quarter of what a review costs.
+
+    Source: uvloop's sslproto and asyncio's, which read up to 256 KiB at a time.
+    """
+    assert sys.getsizeof(bytes(256 << 10)) + 4096 < MAPPED_BYTES

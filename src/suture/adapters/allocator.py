@@ -14,9 +14,10 @@ from pathlib import Path
 MMAP_THRESHOLD = -3
 """SOURCE: malloc.h of glibc, M_MMAP_THRESHOLD. Setting it switches off that it moves."""
 
-MAPPED_BYTES = 256 << 10
+MAPPED_BYTES = 288 << 10
 """LIMIT: larger blocks are mapped: columns and tables, some hundred of them; what one review needs
-is smaller, and is not to cost a call of the kernel."""
+is smaller, and is not to cost a call of the kernel. TLS reads into 256 KiB at a time, whatever
+comes: mapped, that alone was a quarter of what a review costs."""
 
 MADV_COLLAPSE = 25
 """SOURCE: madvise(2), Linux 6.1: put what is in small pages into large ones, now."""

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from suture.adapters.allocator import give_back
+from suture.adapters.allocator import give_back, in_large_pages
 from suture.adapters.collector import Collector
 from suture.adapters.files import load_policies
 from suture.adapters.memory import MemoryJournal
@@ -200,3 +200,4 @@ class Replica:
         self.world.graph.reserve()
         self.collector.freeze()
         give_back()
+        in_large_pages()

@@ -16,6 +16,7 @@ import msgspec
 import structlog
 import uvloop
 
+from suture.adapters.allocator import give_back, in_large_pages, map_columns
 from suture.adapters.webhook import MutualTls, Peer, WebhookServer, WebhookSettings
 from suture.app.admit import Answered, Lane, answer
 from suture.bench.child import say, told
@@ -54,6 +55,8 @@ async def serve(scene: Scene, folder: Path) -> None:
     )
     async with WebhookServer(settings, handle) as server:
         freeze()
+        give_back()
+        await asyncio.to_thread(in_large_pages)
         # As `suture serve`: what is loaded is out of the collector's sight, the rest is young.
         gc.enable()
         say(Listening(server.port, len(scene.world.graph)))
@@ -62,5 +65,6 @@ async def serve(scene: Scene, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    map_columns()
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(file=sys.stderr))
     uvloop.run(serve(Scene(told()), Path(sys.argv[2])))
