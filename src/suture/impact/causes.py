@@ -250,7 +250,9 @@ class Causes:
                 and self_healing(self._view, row, self.removed)
                 and not self.barred(row)
             )
-            self._healing[alike] = known
+            # WHY not of bare pods: of these the name tells, in which alike ones differ.
+            if self._view.resource(row) != PODS or self._view.controller(row) >= 0:
+                self._healing[alike] = known
         return known
 
     def _goes_with_makers(self, row: int) -> bool:

@@ -33,7 +33,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, CrdFacts
+from suture.model.objects import ClaimFacts, CrdFacts, WorkloadFacts
 
 RECREATED_BY: dict[Resource, frozenset[Resource]] = {
     PODS: frozenset({REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, REPLICATION_CONTROLLERS}),
@@ -132,12 +132,29 @@ def self_healing(view: GraphView, row: int, removed: Collection[int]) -> bool:
     if makers is None:
         return _kept_by_name(view, row, removed)
     maker = view.controller(row)
+    if maker < 0 and view.resource(row) == PODS:
+        maker = _missing_it(view, row)
     return (
         maker >= 0
         and view.resource(maker) in makers
         and (_stays(view, maker, removed) or self_healing(view, maker, removed))
         and not (view.resource(maker) == STATEFUL_SETS and _name_taken(view, row, maker))
     )
+
+
+def _missing_it(view: GraphView, pod: int) -> int:
+    """Return the StatefulSet that wants a pod of this name and let go of this one; -1 for none.
+
+    Source: StatefulSet controller: it does not make a pod whose name is taken, and does once the
+    name is free.
+    """
+    key = view.key(pod)
+    stem, _, ordinal = key.name.rpartition("-")
+    row = view.find(ObjectKey(STATEFUL_SETS, key.namespace, stem)) if ordinal.isdecimal() else None
+    facts = view.facts(row) if row is not None else None
+    if row is None or not isinstance(facts, WorkloadFacts):
+        return -1
+    return row if int(ordinal) < (facts.replicas or 0) else -1
 
 
 def _name_taken(view: GraphView, pod: int, maker: int) -> bool:

@@ -108,7 +108,16 @@ def _service_goes(scene: Scene, row: int, *, is_explained: bool) -> EndpointsLos
 def _losses(scene: Scene) -> dict[int, Loss]:
     """Return what each Service that stays loses, by its row."""
     losses: dict[int, Loss] = {}
-    causes, change = scene.causes, scene.change
+    causes, change, view = scene.causes, scene.change, scene.view
+    whole: dict[tuple[int, int], bool] = {}
+
+    def reaches(service: int, pod: int) -> bool:
+        # WHY kept: each of 500 members of a StatefulSet is a lot of its own.
+        known = whole.get((service, maker := view.controller(pod)))
+        if known is None:
+            known = whole[service, maker] = _reaches_all(view, service, maker)
+        return known
+
     for lot in scene.lots:
         if not lot.serves:
             continue
@@ -119,7 +128,7 @@ def _losses(scene: Scene) -> dict[int, Loss]:
         maker = scene.maker(lot)
         thing = maker if maker in causes.removed else lot.first
         for service in services:
-            exact = not healing or _reaches_all(scene.view, service, lot.first)
+            exact = not healing or reaches(service, lot.first)
             losses.setdefault(service, Loss()).add(
                 lot.count, healing=healing, is_explained=cause, exact=exact, thing=thing
             )
@@ -138,18 +147,19 @@ def _losses(scene: Scene) -> dict[int, Loss]:
     return losses
 
 
-def _reaches_all(view: GraphView, service: int, pod: int) -> bool:
-    """Whether a Service reaches all pods that the controller of one has made.
+def _reaches_all(view: GraphView, service: int, maker: int) -> bool:
+    """Whether a Service reaches all pods that a controller has made.
 
-    Where it does not, it may know this one by a label that was put on it since, as a role is, and
-    the next one need not have it.
+    Where it does not, it may know one by a label that was put on it since, as a role is, and the
+    next one need not have it. Of pods that were let go of for their labels it is not known.
     """
-    maker = view.controller(pod)
-    kinds = view.classes_owned(maker) if maker >= 0 else []
+    if maker < 0:
+        return False
+    kinds = view.classes_owned(maker)
     if len(kinds) < 2:
         return True
-    others = (view.one_alike(kind) for kind in kinds)
-    return all(service in view.services_of(one) for one in others if one >= 0)
+    reached = set(view.classes_selected(service))
+    return all(kind in reached for kind in kinds if view.one_alike(kind) >= 0)
 
 
 def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:

@@ -7,9 +7,9 @@ as odd, since one strange object must not blind the model to a whole kind.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,6 +22,7 @@ from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference
 from suture.model.podneeds import PodNeeds
 from suture.model.rules import KindRules
 from suture.wire.declared import ruled
+from suture.wire.interned import Interned
 from suture.wire.kinds import SECRET_KEYS, SHAPES
 from suture.wire.managedby import Managers, managed_by
 from suture.wire.shapes import (
@@ -39,9 +40,6 @@ INTERNED = 4096
 """LIMIT: label sets and owner lists remembered, each in two generations: 8,192 at 0.8 KB are 7 MB
 at most. Lists come sorted by name, so that siblings follow each other; ten times as many made the
 largest cluster known 60 MB larger and no faster to read."""
-
-INTERNED_BYTES = 1024
-"""LIMIT: longer label sets, owner lists and needs are not remembered: they are rare."""
 
 NEEDS = 4096
 """LIMIT: needs of pods remembered, in two generations as above: 6 MB at most. Siblings follow each
@@ -68,46 +66,11 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoder throws at bytes that are no JSON, are not of the expected shape, or are nested
 deeper than the interpreter's stack."""
 
-V = TypeVar("V")
-
 
 class TrimError(InputError):
     """The bytes are not JSON at all, so that nothing can be said of the object."""
 
     code = "object_unreadable"
-
-
-class Interned(Generic[V]):
-    """Values by the raw bytes that they are read from; equal bytes give the very same value.
-
-    Bounded by forgetting: when the young generation is full the old one is dropped, and what is
-    still in use finds its way back from it in time.
-    """
-
-    __slots__ = ("_limit", "_old", "_read", "_young")
-
-    def __init__(self, read: Callable[[bytes], V], limit: int) -> None:
-        self._read = read
-        self._limit = limit
-        self._young: dict[bytes, V] = {}
-        self._old: dict[bytes, V] = {}
-
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-    def get(self, raw: bytes) -> V:
-        """Return the value that `raw` stands for, read once and then shared."""
-        found = self._young.get(raw)
-        if found is not None:
-            return found
-        found = self._old.get(raw)
-        if found is None:
-            found = self._read(raw)
-        if len(raw) <= INTERNED_BYTES:
-            if len(self._young) >= self._limit:
-                self._old, self._young = self._young, {}
-            self._young[raw] = found
-        return found
 
 
 class _Owner(msgspec.Struct, rename="camel", gc=False):

@@ -30,6 +30,7 @@ from suture.model.names import (
     SERVICES,
     STATEFUL_SETS,
     Gvr,
+    ObjectKey,
 )
 from suture.model.objects import (
     ClusterObject,
@@ -389,3 +390,32 @@ def test_a_label_that_was_put_on_a_pod_goes_with_a_rollout() -> None:
     assert effect.explained
     assert effect.confidence is Confidence.BOUNDED
     assert lost(view, write(DEPLOYMENTS, old, turned("2", role="leader"))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "healing"),
+    [("db-0", 1, True), ("db-1", 1, False), ("db-0", 0, False), ("db-x", 1, False)],
+    ids=["wanted", "beyond-its-size", "of-no-size", "another-name"],
+)
+def test_a_set_makes_the_pod_anew_whose_name_is_free_again(
+    name: str, size: int, *, healing: bool
+) -> None:
+    """Seed 907, case 109: a pod that its set had let go of was deleted, and the set made it anew.
+
+    Whether the next one has the labels by which a Service knew it is not known.
+    """
+    facts = WorkloadFacts(replicas=size, selector=Selector.of({"app": "db"}))
+    db = thing(STATEFUL_SETS, "db", "prod", facts=facts)
+    pod = thing(PODS, name, "prod", labels={"tier": "y"}, facts=PodFacts(ready=True))
+    other = replace(pod, key=ObjectKey(PODS, "prod", "bare"), uid="bare")
+    tier = thing(SERVICES, "tier", "prod", facts=ServiceFacts(Selector.of({"tier": "y"})))
+    view = view_of(db, other, pod, tier)
+
+    def lost_with(one: ClusterObject) -> tuple[bool, Confidence]:
+        request = delete(one)
+        impact = estimate(request, project(request, view), view, operator(), NEEDS)
+        (found,) = [one for one in impact.effects if isinstance(one, EndpointsLost)]
+        return found.self_healing, found.confidence
+
+    assert lost_with(pod) == (healing, Confidence.BOUNDED if healing else Confidence.EXACT)
+    assert lost_with(other) == (False, Confidence.EXACT)
