@@ -132,6 +132,18 @@ def test_endpoints_are_those_of_the_slices() -> None:
     assert held(replace(bounded, endpoints={web.uid: effect}), two, none).wrong
 
 
+def test_pods_that_come_late_may_stand_in_for_endpoints_that_were_lost() -> None:
+    """Seed 917, case 100: a pod that had been wanted before came while another was relabelled."""
+    db, web = service("db"), workload("web", replicas=2)
+    short, whole = web[:3], web
+    before = snapshot(short, db, slices("db", "a"))
+    after = snapshot(whole, db, slices("db", "b"))
+
+    assert held(lost(db, 1, 0), before, after, probed=(FREE, FREE)).held
+    assert held(lost(db, 1, 0), snapshot(whole, db, slices("db", "a")), after).wrong
+    assert held(lost(db, 1, 0), before, snapshot(short, db, slices("db", "b"))).wrong
+
+
 def test_pods_that_cannot_be_made_and_evictions_that_are_refused() -> None:
     """Both are told exactly, or it is wrong."""
     nothing = snapshot()

@@ -46,7 +46,11 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     gone = [one for one in sets[:surplus] if not view.terminating(one)]
     if not gone:
         return ()
-    return (*gone, *(one for one in closure(view, gone) if view.resource(one) != PODS))
+    along = closure(view, gone)
+    if row in along:
+        # WHY all: the Deployment hangs on its own history, and nobody makes its pods anew then.
+        return (*gone, *along)
+    return (*gone, *(one for one in along if view.resource(one) != PODS))
 
 
 def _may_end(view: GraphView, sets: list[int], wanted: int) -> bool:

@@ -48,9 +48,9 @@ def rewrites_workload(change: Change) -> bool:
 
 
 def restart_effects(scene: Scene) -> Iterable[PodsRestarted]:
-    """Return the pods that a template change replaces."""
+    """Return the pods that a template change replaces, unless the workload goes with the change."""
     made = scene.change.rewritten
-    if made is None or made.before is None or made.row is None:
+    if made is None or made.before is None or made.row is None or made.row in scene.removed:
         return
     old, new = rollout_of(scene.request.old_body), rollout_of(scene.request.new_body)
     resource = made.after.key.resource

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from support.cluster import (
     operator,
     owner,
+    service,
     thing,
     view_of,
     workload,
 )
 from support.writes import Body, body, changed, trimmed, write
-from suture.impact.effects import PodsRestarted
+from suture.impact.effects import PodsRestarted, ServiceEmptied
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
@@ -124,6 +125,30 @@ def test_what_names_a_deployment_as_an_owner_is_not_of_its_history() -> None:
     change = project(write(DEPLOYMENTS, old, new), view)
 
     assert [view.key(row).name for row in change.cascaded] == ["web-1"]
+
+
+def test_a_deployment_that_hangs_on_its_own_history_goes_with_it() -> None:
+    """Seed 911, case 703: the ReplicaSet that the rollout ended was all that owned its Deployment.
+
+    It goes with its pods, which nobody makes anew: they are lost, not restarted.
+    """
+    old = deployment("web:1", revisionHistoryLimit=0)
+    _, today, *_ = things_of(world(old, of_old=0))
+    old["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": today.key.name, "uid": today.uid}
+    ]
+    new = changed(old, spec=deployment("web:2", revisionHistoryLimit=0)["spec"])
+    view = view_of(*things_of(world(old, of_old=0)), service("web"))
+    request = write(DEPLOYMENTS, old, new)
+
+    change = project(request, view)
+    effects = estimate(request, change, view, operator()).effects
+
+    assert [view.key(row).name for row in change.cascaded] == ["web-1", "web", "web-1-0", "web-1-1"]
+    assert not [one for one in effects if isinstance(one, PodsRestarted)]
+    assert [
+        (one.before, one.self_healing) for one in effects if isinstance(one, ServiceEmptied)
+    ] == [(2, False)]
 
 
 @pytest.mark.parametrize(("wanted", "gone"), [(2, []), (0, ["web-1"])])
