@@ -12,7 +12,7 @@ from suture.impact.effects import Confidence, EndpointsLost, PodsRestarted, Vict
 from suture.lab.differential.compare import Outcome, compare
 from suture.lab.differential.observed import Snapshot, world_of
 from suture.lab.differential.predicted import Prediction
-from suture.model.names import CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, SERVICES
+from suture.model.names import CLAIMS, CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, SERVICES
 from suture.model.objects import ClusterObject, SliceFacts
 
 NOBODY = Victim("", "", "", "")
@@ -111,6 +111,19 @@ def test_what_blocked_pods_keep_from_coming_is_owed() -> None:
     assert stopped.held
     assert later.held
     assert held(Prediction(), before, snapshot(web[:2]), owed=later.owed).unpredicted
+
+
+def test_what_a_set_lets_go_of_may_wait_for_a_name() -> None:
+    """What a StatefulSet cannot let go of now is owed, as long as the name of a pod is taken."""
+    web, claim = workload("web", replicas=2), thing(CLAIMS, "data-web-1", "prod")
+    before = snapshot(web, claim)
+    said = Prediction(resized={web[0].uid: 1}, removed=frozenset({claim.uid}))
+
+    assert held(said, before, before).wrong
+    waits = held(replace(said, held_up=True), before, before)
+    assert waits.held
+    assert held(Prediction(), before, snapshot(web[:3]), owed=waits.owed).held
+    assert held(Prediction(), before, snapshot(web[:2]), owed=waits.owed).unpredicted
 
 
 def test_endpoints_are_those_of_the_slices() -> None:

@@ -138,7 +138,7 @@ def self_healing(view: GraphView, row: int, removed: Collection[int]) -> bool:
         maker >= 0
         and view.resource(maker) in makers
         and (_stays(view, maker, removed) or self_healing(view, maker, removed))
-        and not (view.resource(maker) == STATEFUL_SETS and _name_taken(view, row, maker))
+        and not _name_taken(view, row, maker)
     )
 
 
@@ -158,18 +158,26 @@ def _missing_it(view: GraphView, pod: int) -> int:
 
 
 def _name_taken(view: GraphView, pod: int, maker: int) -> bool:
-    """Whether a StatefulSet cannot make a pod before this one, its name being somebody else's.
+    """Whether a StatefulSet cannot make a pod before this one, its name being somebody else's."""
+    if view.resource(maker) != STATEFUL_SETS:
+        return False
+    ordinal = view.key(pod).name.rpartition("-")[2]
+    return ordinal.isdecimal() and held_up(view, maker, int(ordinal))
 
-    It then makes none of those that follow.
+
+def held_up(view: GraphView, maker: int, size: int) -> bool:
+    """Whether a StatefulSet cannot make one of its first `size` pods, the name being another's.
+
+    It then makes none of those that follow, nor lets go of any that it no longer wants, until the
+    name is free.
     Source: StatefulSet controller `updateStatefulSet` (it stops at the first that it cannot make).
     """
-    key = view.key(pod)
-    stem, _, ordinal = key.name.rpartition("-")
-    if not ordinal.isdecimal():
+    if view.resource(maker) != STATEFUL_SETS:
         return False
-    for number in range(min(int(ordinal), NAMES_ASKED)):
-        before = view.find(ObjectKey(PODS, key.namespace, f"{stem}-{number}"))
-        if before is not None and view.controller(before) != maker:
+    key = view.key(maker)
+    for number in range(min(size, NAMES_ASKED)):
+        pod = view.find(ObjectKey(PODS, key.namespace, f"{key.name}-{number}"))
+        if pod is not None and view.controller(pod) != maker:
             return True
     return False
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from suture.impact.effects import PodsLost
+from suture.impact.effects import Confidence, PodsLost
+from suture.impact.explained import held_up
 from suture.impact.parents import asked_for, resize_explained, wanted_count
 from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
@@ -160,6 +161,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
     if count <= 0:
         return
     explained = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+    waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
         maker=scene.victim(resized.row),
         count=count,
@@ -171,4 +173,5 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         lasting=0 if explained else count,
         wanted=asked_for(view, resized.row),
         population=view.count(PODS),
+        confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )

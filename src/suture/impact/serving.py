@@ -15,6 +15,7 @@ from suture.impact.effects import (
     EndpointsLost,
     ServiceEmptied,
 )
+from suture.impact.explained import held_up
 from suture.impact.extralabels import beyond_template
 from suture.impact.hands import given_up
 from suture.impact.parents import resize_explained
@@ -157,9 +158,26 @@ def _reaches_all(view: GraphView, service: int, maker: int) -> bool:
         return False
     kinds = view.classes_owned(maker)
     if len(kinds) < 2:
-        return True
+        return any(len(view.pods_alike(kind)) > 1 for kind in kinds) or _asks_no_more(
+            view, service, maker
+        )
     reached = set(view.classes_selected(service))
     return all(kind in reached for kind in kinds if view.one_alike(kind) >= 0)
+
+
+def _asks_no_more(view: GraphView, service: int, maker: int) -> bool:
+    """Whether a Service asks for no other label than a controller does of each of its pods.
+
+    Of a controller's only pod nothing else tells which of its labels its template gives.
+    """
+    of_service, of_maker = view.facts(service), view.facts(maker)
+    return (
+        isinstance(of_service, ServiceFacts)
+        and isinstance(of_maker, WorkloadFacts)
+        and of_service.selector is not None
+        and of_maker.selector is not None
+        and all(one in of_maker.selector.requirements for one in of_service.selector.requirements)
+    )
 
 
 def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
@@ -185,6 +203,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     ) or notes_size(scene.request, resized)
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
+    waits = held_up(view, resized.row, resized.after)
     for service, count in ready.items():
         # WHY min: a Service that selects a part of the workload's pods may lose all of that part.
         losses.setdefault(service, Loss()).add(
@@ -192,7 +211,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
             healing=healing,
             is_explained=cause,
             thing=thing,
-            exact=total in {surplus, count},
+            exact=not waits and total in {surplus, count},
         )
 
 

@@ -17,12 +17,19 @@ from support.cluster import (
     workload,
 )
 from support.writes import Body, body, changed, trimmed, write
-from suture.impact.effects import AdmissionPathBroken, Confidence, EndpointsLost, ServiceEmptied
+from suture.impact.effects import (
+    AdmissionPathBroken,
+    Confidence,
+    EndpointsLost,
+    PodsLost,
+    ServiceEmptied,
+)
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.impact.slices import MANAGED_BY
 from suture.model.graph import GraphView
 from suture.model.names import (
+    DAEMON_SETS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
     PODS,
@@ -419,3 +426,76 @@ def test_a_set_makes_the_pod_anew_whose_name_is_free_again(
 
     assert lost_with(pod) == (healing, Confidence.BOUNDED if healing else Confidence.EXACT)
     assert lost_with(other) == (False, Confidence.EXACT)
+
+
+@pytest.mark.parametrize(
+    ("asked", "pods", "exact"),
+    [({"tier": "x"}, 1, False), ({"app": "agent"}, 1, True), ({"tier": "x"}, 2, True)],
+    ids=["a-label-of-its-own", "its-makers-label", "the-label-of-several"],
+)
+def test_of_an_only_pod_nobody_knows_which_labels_its_template_gives(
+    asked: dict[str, str], pods: int, *, exact: bool
+) -> None:
+    """Seed 919, case 393: the only pod of a DaemonSet had a label put on; the next had it not."""
+    facts = WorkloadFacts(selector=Selector.of({"app": "agent"}))
+    agent = thing(DAEMON_SETS, "agent", "prod", facts=facts)
+    members = [
+        thing(
+            PODS,
+            f"agent-{number}",
+            "prod",
+            owners=[owner(agent)],
+            labels={"app": "agent", "tier": "x"},
+            facts=PodFacts(ready=True),
+        )
+        for number in range(pods)
+    ]
+    tier = thing(SERVICES, "tier", "prod", facts=ServiceFacts(Selector.of(asked)))
+    view = view_of(agent, members, tier)
+    request = delete(members[0])
+
+    impact = estimate(request, project(request, view), view, operator(), NEEDS)
+
+    (found,) = [one for one in impact.effects if isinstance(one, EndpointsLost)]
+    assert found.self_healing
+    assert (found.confidence is Confidence.EXACT) is exact
+
+
+@pytest.mark.parametrize(("size", "exact"), [(1, False), (0, True)], ids=["waits", "to-nothing"])
+def test_a_set_lets_go_of_no_pod_while_a_name_that_it_wants_is_taken(
+    size: int, *, exact: bool
+) -> None:
+    """Seed 919, case 347: `set-0` was released and stayed; scaled to one, `set-2` stayed, too.
+
+    It may still go, as soon as the name is free. What wants no pod makes none, and lets all go.
+    """
+    wants = WorkloadFacts(replicas=3, selector=Selector.of({"app": "set"}))
+    root = thing(STATEFUL_SETS, "set", "prod", facts=wants)
+    released, *rest = (
+        thing(
+            PODS,
+            f"set-{number}",
+            "prod",
+            labels={"app": "set"} if number else {},
+            owners=[owner(root)] if number else [],
+            facts=PodFacts(ready=True),
+        )
+        for number in range(3)
+    )
+    front = thing(SERVICES, "set", "prod", facts=ServiceFacts(Selector.of({"app": "set"})))
+    view = view_of(root, released, rest, front)
+    old = body("StatefulSet", "set", apiVersion="apps/v1")
+    asked = write(STATEFUL_SETS, old, old, subresource="scale")
+    request = replace(asked, scale_to=size)
+
+    impact = estimate(
+        request, project(request, view), view, operator(), {"pods_lost", "endpoints_lost"}
+    )
+
+    told = {
+        type(one): one.confidence
+        for one in impact.effects
+        if isinstance(one, (PodsLost, EndpointsLost))
+    }
+    expected = Confidence.EXACT if exact else Confidence.BOUNDED
+    assert told == {PodsLost: expected, EndpointsLost: expected}

@@ -29,8 +29,8 @@ class Outcome(msgspec.Struct, frozen=True):
     wrong: tuple[str, ...] = ()
     """Everything else."""
     owed: Counter[str] = msgspec.field(default_factory=Counter[str])
-    """What was said and has not come, because new pods are blocked: how many pods of a workload a
-    roll-out replaces (`pods of UID`), and the uids of what goes after it."""
+    """What was said and has not come, because new pods are blocked or a StatefulSet lacks a name:
+    how many pods of a workload go (`pods of UID`), and the uids of what goes after them."""
 
     @property
     def held(self) -> bool:
@@ -72,7 +72,7 @@ def compare(
     later = Counter({uid: number for uid, number in owed.items() if uid not in went})
     wrong: list[str] = []
     for uid in sorted(said.removed & before.standing.keys() - went.keys()):
-        if barred and said.restarted:
+        if (barred and said.restarted) or said.held_up:
             later[uid] = 1
         else:
             wrong.append(f"was predicted to go and stays: {before.standing[uid].key}")
@@ -87,9 +87,9 @@ def compare(
         line = f"{went_of} of {before.pods_of(maker)} pods of {before.name(maker)} went"
         if went_of > due:
             lines.append(f"{line}, {due} were predicted")
-        elif went_of < expected and sure and not barred:
+        elif went_of < expected and sure and not (barred or said.held_up):
             wrong.append(f"{line}, {expected} were predicted")
-        stopped = barred or owed[owing] or maker in said.restarted
+        stopped = barred or said.held_up or owed[owing] or maker in said.restarted
         later[owing] = due - went_of if stopped else 0
     # LIMIT: where new pods were blocked before, what a controller would bring back stays away; the
     # prediction says that it comes back.

@@ -16,6 +16,7 @@ from suture.impact.effects import (
     DisruptionExceeded,
     Effect,
     EndpointsLost,
+    PodsLost,
     PodsRestarted,
     SelectionChanged,
     ServiceEmptied,
@@ -45,6 +46,8 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     """What replaces its pods, by workload."""
     resized: Mapping[str, int] = {}
     """How many pods a workload wants from then on."""
+    held_up: bool = False
+    """Whether what goes for a size stays as long as a StatefulSet lacks the name of a pod."""
     joined: Mapping[str, int] = {}
     """How many pods each workload takes for its own that it did not make."""
     endpoints: Mapping[str, EndpointsLost] = {}
@@ -68,10 +71,17 @@ def predict(request: Request, graph: Graph, now: Now) -> Prediction:
     )  # fmt: skip
     effects = impact.effects
     lost = {one.service.uid: one for one in effects if isinstance(one, EndpointsLost)}
+    resized = _resized(view, change)
     return Prediction(
         removed=frozenset(view.uid(row) for row in change.removed),
         restarted={one.workload.uid: one for one in effects if isinstance(one, PodsRestarted)},
-        resized=_resized(view, change),
+        resized=resized,
+        held_up=any(
+            isinstance(one, PodsLost)
+            and one.maker.uid in resized
+            and one.confidence is Confidence.BOUNDED
+            for one in effects
+        ),
         joined={
             one.source.uid: one.after - one.before
             for one in effects
