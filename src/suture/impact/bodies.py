@@ -2,7 +2,7 @@
 
 Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
-Source: core/v1 Namespace, Endpoints, Service, ResourceQuota, LimitRange; batch/v1 CronJob.
+Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange; batch/v1 CronJob.
 """
 
 from __future__ import annotations
@@ -122,6 +122,46 @@ def status_bytes(body: bytes) -> bytes:
         return bytes(_status_decoder.decode(body).status)
     except UNREADABLE:
         return b""
+
+
+class _Condition(msgspec.Struct, gc=False):
+    type: str = ""
+    status: str = ""
+
+
+class _Gate(msgspec.Struct, rename="camel", gc=False):
+    condition_type: str = ""
+
+
+class _PodSpec(msgspec.Struct, rename="camel", gc=False):
+    readiness_gates: tuple[_Gate, ...] | None = None
+
+
+class _PodStatus(msgspec.Struct, gc=False):
+    conditions: tuple[_Condition, ...] | None = None
+
+
+class _Pod(msgspec.Struct, gc=False):
+    spec: _PodSpec | None = None
+    status: _PodStatus | None = None
+
+
+_pod_decoder = msgspec.json.Decoder(_Pod)
+
+
+def pod_is_fit(body: bytes) -> bool:
+    """Whether a pod's status has all that makes it Ready: its containers are, its gates are open.
+
+    A body that cannot be read says nothing against it.
+    """
+    try:
+        pod = _pod_decoder.decode(body)
+    except UNREADABLE:
+        return True
+    conditions = (pod.status.conditions if pod.status is not None else None) or ()
+    true = {one.type for one in conditions if one.status == "True"}
+    gates = (pod.spec.readiness_gates if pod.spec is not None else None) or ()
+    return "ContainersReady" in true and all(one.condition_type in true for one in gates)
 
 
 class _Target(msgspec.Struct, gc=False):

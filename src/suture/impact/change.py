@@ -38,7 +38,8 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     `direct` are the request's own objects, `cascaded` those that controllers take along; no row
     stands in both. `evicted`: the direct ones go by eviction. `orphaned`: dependents stay, without
     their owner. An update by which its own object goes (no owner is left, or no finalizer) has it
-    in `direct` and in `rewritten`. `doubt` names what the model could not know.
+    in `direct` and in `rewritten`. `unready` is a Ready pod that a status says is so no more.
+    `doubt` names what the model could not know.
     """
 
     direct: tuple[int, ...] = ()
@@ -47,6 +48,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     rewritten: Rewritten | None = None
     evicted: bool = False
     orphaned: bool = False
+    unready: int | None = None
     doubt: tuple[str, ...] = ()
 
     @property
@@ -63,7 +65,10 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     @property
     def empty(self) -> bool:
         """Whether nothing that the model knows would differ."""
-        return not (self.direct or self.cascaded or self.resized or self.rewritten)
+        return (
+            not (self.direct or self.cascaded or self.resized or self.rewritten)
+            and self.unready is None
+        )
 
 
 NOTHING = Change()

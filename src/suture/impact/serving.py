@@ -24,6 +24,7 @@ from suture.impact.roles import moves_role
 from suture.impact.scene import Scene
 from suture.impact.selection import next_keepers
 from suture.impact.slices import MANAGED_BY, MIRRORING, slices_lost
+from suture.impact.unready import borne_out
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS
@@ -138,6 +139,12 @@ def _losses(scene: Scene) -> dict[int, Loss]:
         loss.add(gone.lost, healing=False, is_explained=gone.explained)
     if change.resized is not None:
         _resized(scene, losses, change.resized)
+    if change.unready is not None:
+        is_explained = borne_out(scene.request, view, change.unready)
+        for service in view.services_of(change.unready):
+            # WHY not exact: its kubelet may say otherwise, at once or when it next has news.
+            loss = losses.setdefault(service, Loss())
+            loss.add(1, healing=False, is_explained=is_explained, exact=False)
     rewritten = change.rewritten
     if (
         rewritten is not None

@@ -15,6 +15,7 @@ from suture.impact.cascade import closure, collectable
 from suture.impact.change import NOTHING, Change, Resized, Rewritten
 from suture.impact.history import outdated
 from suture.impact.shed import claims_shed
+from suture.impact.unready import told_unready
 from suture.model.difference import parts_changed
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
@@ -43,8 +44,11 @@ def updated(request: Request, view: GraphView) -> Change:
     if request.subresource == "scale":
         return _scale(request, view)
     after = request.new
-    if request.subresource not in WHOLE or after is None:
+    if after is None:
         return NOTHING
+    if request.subresource not in WHOLE:
+        pod = told_unready(request, view)
+        return NOTHING if pod is None else Change(unready=pod)
     # WHY first: it is the usual reconcile, and nothing else of it need be looked at.
     if request.old_body and request.old_body == request.new_body:
         return NOTHING
