@@ -7,6 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suture.model.bounded import SHARE
 from suture.model.clock import Now
 from suture.model.consent import (
     CONFIRM_DELETE,
@@ -69,12 +70,13 @@ def test_a_mark_that_is_off_by_now_confirms_nothing() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    """The oldest mark goes first; forgetting refuses, it never allows."""
+    """The oldest marks go first; forgetting refuses, it never allows."""
     consents, now = Consents(), Now(0, 0.0)
     for number in range(CONSENTS_KEPT + 1):
         consents.note_write(f"u{number}", b"", body(f"u{number}"), now, person=True)
     assert not consents.confirms("u0", body("u0"), now)
-    assert consents.confirms("u1", body("u1"), now)
+    for kept in (f"u{CONSENTS_KEPT // SHARE}", f"u{CONSENTS_KEPT}"):
+        assert consents.confirms(kept, body(kept), now)
 
 
 def test_a_refusal_is_remembered_for_a_while() -> None:

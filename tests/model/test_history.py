@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suture.model.bounded import SHARE
 from suture.model.clock import Now
 from suture.model.history import (
     COLLECTION_VALID_S,
@@ -65,11 +66,13 @@ def test_memory_is_bounded() -> None:
         history.note_created(f"u{number}", "sa", "op", ObjectKey(SERVICES, "a", f"s{number}"), NOW)
     assert history.created_by("u9") == ""
     assert history.created_at(ObjectKey(SERVICES, "a", "s9")) is None
-    assert history.created_by("u10") == "sa"
+    assert history.created_by(f"u{CREATED_KEPT // SHARE + 10}") == "sa"
+    assert history.created_by(f"u{CREATED_KEPT + 9}") == "sa"
     for number in range(REMOVED_KEPT + 10):
         history.note_removed(f"r{number}", ObjectKey(SERVICES, "a", f"s{number}"), NOW)
     assert history.removed("r9") is None
-    assert history.removed("r10") is not None
+    assert history.removed(f"r{REMOVED_KEPT // SHARE + 10}") is not None
+    assert history.removed(f"r{REMOVED_KEPT + 9}") is not None
 
 
 def test_what_was_made_lately_in_a_namespace_newest_first() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suture.model.bounded import SHARE
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What, WritesError
 from suture.model.names import SERVICES, STATEFUL_SETS, ObjectKey
@@ -86,7 +87,8 @@ def test_memory_is_bounded() -> None:
     for at in range(TRACKS):
         writes.note(ObjectKey(SERVICES, "a", f"s{at}"), deleted(1), NOW)
     assert not writes.knows(KEY)
-    assert writes.knows(ObjectKey(SERVICES, "a", "s0"))
+    assert writes.knows(ObjectKey(SERVICES, "a", f"s{TRACKS // SHARE}"))
+    assert writes.knows(ObjectKey(SERVICES, "a", f"s{TRACKS - 1}"))
 
 
 def test_nodes_closed_lately() -> None:

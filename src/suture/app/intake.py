@@ -15,6 +15,7 @@ import structlog
 
 from suture.app.observer import Observer
 from suture.app.slices import SLICE_CHECK, Slices
+from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.graph import Graph, Life, Put, Sweep
 from suture.model.names import ObjectKey, Resource
@@ -265,9 +266,9 @@ class Intake:
         self.put(thing)
 
     def _note(self, key: ObjectKey, ahead: _Ahead) -> None:
-        if len(self._ahead) >= AHEAD:
-            del self._ahead[next(iter(self._ahead))]
         self._ahead[key] = ahead
+        for one in oldest(self._ahead, AHEAD):
+            del self._ahead[one]
 
     def _is_old(self, thing: ClusterObject) -> bool:
         """Whether a live read has seen later than this news of a watch."""

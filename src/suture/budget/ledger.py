@@ -17,6 +17,7 @@ import msgspec
 from suture.budget.claims import Account, Claim, Receipt, Shortfall, Spent
 from suture.budget.sliding import LONGEST_WINDOW_S, NS, Peak, SlidingSum
 from suture.errors import InputError
+from suture.model.bounded import oldest
 from suture.model.clock import Now, Window
 from suture.model.names import ObjectKey, Operation
 from suture.model.overlay import HORIZON_S
@@ -415,6 +416,6 @@ def _merged(own: Mapping[Account, _Part], parts: Mapping[Account, _Part]) -> dic
 
 
 def _bound(kept: dict[K, V], limit: int) -> None:
-    """Forget the oldest entry past the limit."""
-    if len(kept) > limit:
-        del kept[next(iter(kept))]
+    """Forget the oldest entries past the limit."""
+    for key in oldest(kept, limit):
+        del kept[key]

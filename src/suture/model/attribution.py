@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from suture.model.bounded import oldest
 from suture.model.graph import Graph
 from suture.model.names import NAMESPACES, ObjectKey
 from suture.model.overlay import Overlay
@@ -50,8 +51,8 @@ class Attribution:
         intent = intent_of(request)
         self._decisions.pop(intent, None)
         self._decisions[intent] = (decision, operator)
-        if len(self._decisions) > INTENTS_KEPT:
-            del self._decisions[next(iter(self._decisions))]
+        for one in oldest(self._decisions, INTENTS_KEPT):
+            del self._decisions[one]
         if request.object_uid:
             self._tie(request.object_uid, (decision, operator))
 
@@ -81,5 +82,5 @@ class Attribution:
     def _tie(self, uid: str, known: tuple[str, str]) -> None:
         self._tied.pop(uid, None)
         self._tied[uid] = known
-        if len(self._tied) > TIED_KEPT:
-            del self._tied[next(iter(self._tied))]
+        for one in oldest(self._tied, TIED_KEPT):
+            del self._tied[one]

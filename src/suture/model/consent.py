@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.difference import UNREADABLE
 from suture.model.request import Intent
@@ -107,8 +108,8 @@ class Consents:
 
 
 def _keep(kept: dict[K, int], key: K, at_ns: int, limit: int) -> None:
-    """Remember a moment; the oldest entry past the limit is forgotten."""
+    """Remember a moment; the oldest entries past the limit are forgotten."""
     kept.pop(key, None)
     kept[key] = at_ns
-    if len(kept) > limit:
-        del kept[next(iter(kept))]
+    for one in oldest(kept, limit):
+        del kept[one]

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from suture.model.actor import Actor, IdentityKind, Operators
+from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.digest import digest_of
 from suture.model.names import ObjectKey
@@ -166,8 +167,8 @@ class Grants:
         self._used[grant.uid] = max(used, self._used.get(grant.uid, 0))
         self._open.pop((grant.uid, digest), None)
         self._open[grant.uid, digest] = now.mono_ns
-        if len(self._open) > OPEN_KEPT:
-            del self._open[next(iter(self._open))]
+        for one in oldest(self._open, OPEN_KEPT):
+            del self._open[one]
 
     def note_spent(self, grant: Grant) -> None:
         """Learn that others used a grant up."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from suture.model.bounded import oldest
 from suture.model.edges import Edge
 from suture.model.names import SECRETS, ObjectKey, Resource
 from suture.model.objects import ClusterObject
@@ -53,8 +54,8 @@ class _Kept(Generic[T]):
         known = self._by.pop(subject, ())
         others = tuple(one for one in known if one != identity)
         self._by[subject] = (*others, identity)[-IDENTITIES:]
-        if len(self._by) > self._limit:
-            del self._by[next(iter(self._by))]
+        for one in oldest(self._by, self._limit):
+            del self._by[one]
 
     def kept(self) -> list[tuple[T, tuple[str, ...]]]:
         return list(self._by.items())

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Final, TypeVar
 
+from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.habits import Habits
 from suture.model.lives import Asked, Created, Kept, Removed
@@ -101,10 +102,10 @@ class History:
         )
         self._gone.pop(key, None)
         self._gone[key] = uid
-        if len(self._removed) > REMOVED_KEPT:
-            oldest = self._removed.pop(next(iter(self._removed)))
-            if self._gone.get(oldest.key) == oldest.uid:
-                del self._gone[oldest.key]
+        for one in oldest(self._removed, REMOVED_KEPT):
+            forgotten = self._removed.pop(one)
+            if self._gone.get(forgotten.key) == one:
+                del self._gone[forgotten.key]
 
     def note_remover(self, uid: str, by: str) -> None:
         """Remember whose admitted request an object goes by, while it is still going."""
@@ -134,10 +135,10 @@ class History:
             uid=uid, identity=identity, operator=operator, key=key, at_ns=now.mono_ns
         )
         self._latest[key] = uid
-        if len(self._created) > CREATED_KEPT:
-            oldest = self._created.pop(next(iter(self._created)))
-            if self._latest.get(oldest.key) == oldest.uid:
-                del self._latest[oldest.key]
+        for one in oldest(self._created, CREATED_KEPT):
+            forgotten = self._created.pop(one)
+            if self._latest.get(forgotten.key) == one:
+                del self._latest[forgotten.key]
 
     def creation(self, uid: str) -> Created | None:
         """Return the admitted creation of this very object; None where it was not seen."""
@@ -261,6 +262,6 @@ class History:
 
 
 def _bound(kept: dict[K, V], limit: int) -> None:
-    """Forget the oldest entry past the limit."""
-    if len(kept) > limit:
-        del kept[next(iter(kept))]
+    """Forget the oldest entries past the limit."""
+    for key in oldest(kept, limit):
+        del kept[key]

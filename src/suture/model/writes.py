@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.deeds import Deed, Saved, What, WritesError
 from suture.model.names import ObjectKey
@@ -275,6 +276,6 @@ V = TypeVar("V")
 
 
 def _bound(kept: dict[K, V], limit: int) -> None:
-    """Forget the oldest entry past the limit."""
-    if len(kept) > limit:
-        del kept[next(iter(kept))]
+    """Forget the oldest entries past the limit."""
+    for key in oldest(kept, limit):
+        del kept[key]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from suture.errors import InputError
+from suture.model.bounded import oldest
 from suture.model.difference import all_parts, differing
 from suture.model.edges import Need
 from suture.model.labels import Labels
@@ -337,9 +338,9 @@ class Reader:
             facts, needs = self._read(self.shape, document, *named)
         found = _End(self, named, end, facts, needs)
         if len(end) <= ENDS_BYTES:
-            if len(ends) >= ENDS:
-                del ends[next(iter(ends))]
             ends[meta.uid] = found
+            for uid in oldest(ends, ENDS):
+                del ends[uid]
         return found
 
     def _named(self, meta: Meta) -> tuple[ObjectKey, Labels]:

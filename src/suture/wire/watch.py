@@ -14,6 +14,7 @@ from typing import assert_never
 
 import msgspec
 
+from suture.model.bounded import oldest
 from suture.model.objects import ClusterObject
 from suture.wire.pages import Bookmark, Decoders, EventType, Failure, Seen
 from suture.wire.trim import Reader
@@ -264,8 +265,8 @@ class Reflector:
             self._resumes = 0
             recent = self._recent
             recent[number] = None
-            if len(recent) > RECENT:
-                del recent[next(iter(recent))]
+            for one in oldest(recent, RECENT) if len(recent) > RECENT else ():
+                del recent[one]
             return True
         if number in self._recent:
             self.counts["duplicates"] += 1

@@ -15,6 +15,7 @@ from pathlib import Path
 from suture.lab.clusters.pages import read_index
 from suture.lab.replay.shelf import Change, Made, Shelf
 from suture.lab.replay.state import ALL, Break, Fault, OrderError
+from suture.model.bounded import oldest
 from suture.model.names import Resource
 
 LISTS = 64
@@ -82,9 +83,9 @@ class Store:
         with self.lock:
             added = tuple(self.shelves[resource].added.values())
             if added:
-                if len(self._begun) >= LISTS:
-                    del self._begun[next(iter(self._begun))]
                 self._begun[resource, self.version] = added
+                for one in oldest(self._begun, LISTS):
+                    del self._begun[one]
             return self.version, added
 
     def begun(self, resource: Resource, version: int) -> Sequence[Made] | None:
