@@ -59,11 +59,7 @@ def disruption_effects(scene: Scene) -> Iterable[DisruptionExceeded]:
         facts = view.facts(budget)
         if not isinstance(facts, DisruptionBudgetFacts):
             continue
-        kinds = view.classes_selected(budget)
-        serving = sum(map(view.serving_alike, kinds))
-        expected = facts.expected or _wanted(scene, facts, kinds)
-        desired = desired_healthy(facts, expected)
-        allowed = max(0, serving - desired) if expected else 0
+        serving, desired, allowed = _counted(scene, budget, facts)
         # WHY below what is wanted: then the API server keeps those that are not Ready, too.
         kept = 0 if facts.spares_unready or 0 < desired <= serving else loss.unready
         if loss.ready + kept > allowed:
@@ -77,6 +73,22 @@ def disruption_effects(scene: Scene) -> Iterable[DisruptionExceeded]:
                 self_healing=loss.healing,
                 explained=loss.explained,
             )
+
+
+def _counted(scene: Scene, budget: int, facts: DisruptionBudgetFacts) -> tuple[int, int, int]:
+    """Return how many pods of a budget are healthy, how many have to be, and how many may go.
+
+    Of an eviction as the budget's own status says: the API server goes by that alone, and it may be
+    of before. The disruption controller looks at the budgets that a changed pod has now, not at
+    those that it had, so that one whose pod was labelled out of it counts that pod still.
+    """
+    if scene.change.evicted and facts.expected:
+        return facts.healthy, facts.desired, facts.allowed
+    kinds = scene.view.classes_selected(budget)
+    serving = sum(map(scene.view.serving_alike, kinds))
+    expected = facts.expected or _wanted(scene, facts, kinds)
+    desired = desired_healthy(facts, expected)
+    return serving, desired, max(0, serving - desired) if expected else 0
 
 
 def _started(view: GraphView, lot: Lot) -> bool:

@@ -59,3 +59,20 @@ def test_a_budget_by_share_does_not_count_pods_that_nobody_keeps() -> None:
     nobody = budget(most=1)
 
     assert refused(view_of(bare, nobody), bare)
+
+
+@pytest.mark.parametrize(("allowed", "refuses"), [(1, False), (0, True)])
+def test_an_eviction_goes_by_what_the_budget_itself_says(allowed: int, *, refuses: bool) -> None:
+    """Seed 925, case 418: a pod was labelled out of its budget, which went on to count it.
+
+    A delete asks no API server, and is told by the pods of today.
+    """
+    web = workload("web", replicas=3)
+    said = replace(budget().facts, expected=4, desired=3, healthy=3 + allowed, allowed=allowed)
+    view = view_of(web, replace(budget(), facts=said))
+    deleted = delete(web[2])
+
+    assert refused(view, web[2]) is refuses
+    impact = estimate(deleted, project(deleted, view), view, operator(), {"disruption_exceeded"})
+    (told,) = [one for one in impact.effects if isinstance(one, DisruptionExceeded)]
+    assert (told.allowed, told.healthy) == (0, 3)
