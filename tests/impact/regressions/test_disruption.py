@@ -68,7 +68,14 @@ def test_an_eviction_goes_by_what_the_budget_itself_says(allowed: int, *, refuse
     A delete asks no API server, and is told by the pods of today.
     """
     web = workload("web", replicas=3)
-    said = replace(budget().facts, expected=4, desired=3, healthy=3 + allowed, allowed=allowed)
+    said = DisruptionBudgetFacts(
+        Selector.of({"app": "web"}),
+        max_unavailable=1,
+        expected=4,
+        desired=3,
+        healthy=3 + allowed,
+        allowed=allowed,
+    )
     view = view_of(web, replace(budget(), facts=said))
     deleted = delete(web[2])
 
