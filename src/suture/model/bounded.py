@@ -1,8 +1,8 @@
 """Memories that are bounded forget what came first, many entries at a time.
 
 WHY many: a dict finds its first key by walking over the places of those that were deleted before.
-One for one that is 8 us an entry at 131,072 of them, in the midst of a review; one in 64 at once it
-is a hundredth of that, and the memory is as good.
+One for one that was measured as 84 us an entry at 131,072 of them, in the midst of a review; of one
+in 64 at once as half a microsecond, and the memory is as good.
 """
 
 from __future__ import annotations
