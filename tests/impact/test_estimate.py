@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from support.cluster import (
     BALANCERS,
     START,
@@ -32,7 +34,7 @@ from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, PODS, SERVICES, Gvr, Operation
-from suture.model.objects import ClusterObject, ServiceRef
+from suture.model.objects import ClusterObject, ServiceRef, WebhookFacts
 from suture.model.overlay import Overlay
 from suture.model.request import Collection, Request, intent_of
 from suture.model.selectors import Selector
@@ -154,11 +156,33 @@ def test_a_webhook_without_a_backend_has_nothing_to_lose() -> None:
 def test_a_webhook_that_leaves_its_own_pods_alone_does_not_block_recovery() -> None:
     """Its namespace selector excludes its home, so that its pod can come back."""
     hook = webhook("guard", ServiceRef("prod", "guard"), namespaces=Selector.of({"team": "x"}))
-    view = view_of(service("guard"), workload("guard"), hook, namespace("prod"))
+    others = replace(namespace("other"), labels={"team": "x"})
+    view = view_of(service("guard"), workload("guard"), hook, namespace("prod"), others)
 
     (broken,) = only(impact_of(delete(service("guard")), view), AdmissionPathBroken)
 
     assert not broken.blocks_recovery
+
+
+def test_a_webhook_that_no_namespace_asks_for_loses_nothing() -> None:
+    """A mesh's old revision: its webhook is there still, and no namespace has its label any more.
+
+    That is told of pods alone, which are in namespaces: what is not is never left out.
+    """
+    namespaces = Selector.of({"revision": "old"})
+    hook = webhook("guard", ServiceRef("prod", "guard"), namespaces=namespaces)
+    things = (service("guard"), workload("guard"), namespace("prod"))
+    asked = replace(namespace("other"), labels={"revision": "old"})
+
+    def broken(*more: ClusterObject) -> int:
+        return len(only(impact_of(delete(things[0]), view_of(*things, *more)), AdmissionPathBroken))
+
+    assert broken(hook) == 0
+    assert broken(hook, asked) == 1
+    assert isinstance(hook.facts, WebhookFacts)
+    (one,) = hook.facts.webhooks
+    wide = replace(one, rules=(replace(one.rules[0], resources=("*",)),))
+    assert broken(replace(hook, facts=replace(hook.facts, webhooks=(wide,)))) == 1
 
 
 def test_the_last_pods_of_a_service_are_a_dip() -> None:

@@ -87,6 +87,8 @@ def _paths(
                 continue
             blocks = use.hook is not None and blocks_itself(scene, use.hook, row)
             fails = use.hook if use.fail_closed else None
+            if fails is not None and _is_called_by_nobody(scene, fails):
+                continue
             namespaces, count = blocked_by(scene, fails)
             yield Broken(
                 AdmissionPathBroken(
@@ -146,6 +148,17 @@ def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int
         if matches(hook, creation(view, name, labels), scene.evaluate) is not Match.NO
     ]
     return tuple(found[: scene.limit]), len(found)
+
+
+def _is_called_by_nobody(scene: Scene, hook: Webhook) -> bool:
+    """Whether a webhook on pods alone is not called, no namespace being as its selector asks."""
+    view = scene.view
+    spaces = view.rows(NAMESPACES)
+    of_pods = all(rule.resources == ("pods",) and rule.groups == ("",) for rule in hook.rules)
+    if not (hook.rules and of_pods and spaces) or len(spaces) > NAMESPACES_ASKED:
+        return False
+    asked = hook.namespace_selector
+    return not any(asked.matches(view.labels(row)) for row in spaces if row not in scene.removed)
 
 
 def calls_of(hook: Webhook) -> str:

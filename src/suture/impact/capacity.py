@@ -13,6 +13,7 @@ from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import CapacityLost, Victim
+from suture.impact.finalizers import BUILT_IN
 from suture.impact.fit import Asked, Open, is_open, running, unplaced
 from suture.impact.scene import Scene, named
 from suture.model.graph import GraphView
@@ -39,11 +40,27 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
     """Yield what a change takes from the room that pods have."""
     made, change = scene.change.rewritten, scene.change
     if change.direct:
-        rows = scene.kinds.get(NODES)
-        if rows:
-            yield _Loss(scene, rows).effect("deleted", _movable(scene.view, rows))
+        rows = scene.kinds.get(NODES, [])
+        held = _held(scene, rows)
+        if held:
+            yield _Loss(scene, held).effect("cordoned", [])
+        going = [row for row in rows if row not in held] if held else rows
+        if going:
+            yield _Loss(scene, going).effect("deleted", _movable(scene.view, going))
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)
+
+
+def _held(scene: Scene, rows: list[int]) -> list[int]:
+    """Return the nodes of a delete that a finalizer of somebody's keeps until they are empty.
+
+    They take no new pods from then on, and lose none: who keeps them drains them first, and lifts
+    the finalizer then, which is weighed as the end that it is.
+    """
+    if scene.change.rewritten is not None:
+        return []
+    finalizers = scene.view.finalizers
+    return [row for row in rows if any(one not in BUILT_IN for one in finalizers(row))]
 
 
 def _rewritten(
@@ -77,6 +94,17 @@ def _movable(view: GraphView, rows: list[int], asked: Asked | None = None) -> li
     return [pod for row in rows for pod in running(view, row) if not asked.stays(pod)]
 
 
+DRAINED_ASKED: Final = 64
+"""LIMIT: closed nodes that are asked whether anything still runs on them: 10 us each."""
+
+DRAINED_PERCENT: Final = 20
+"""Share of the nodes that may have been closed and emptied lately, and are not counted."""
+
+DRAINED_S: Final = 15
+"""How long a node must have been closed to be taken for one that was emptied since, and that was
+not empty before: whoever closes all at once closes those first as well as last."""
+
+
 class _Loss:
     """Some nodes that go or close, and the cluster that is left."""
 
@@ -92,8 +120,12 @@ class _Loss:
         self._lately = lately
 
     def _still_closed(self, closed: dict[str, int]) -> tuple[frozenset[int], int, int]:
-        """Return other nodes that close: rows, how many close or are gone, how many are gone."""
-        view, rows, leaving, gone = self._scene.view, set(), 0, 0
+        """Return other nodes that close: rows, how many close or are gone, how many are gone.
+
+        One that was emptied since is done with: its pods run elsewhere. Of those a fifth of all
+        nodes are not counted, lest a cluster be emptied node by node within minutes.
+        """
+        view, rows, leaving, gone, drained = self._scene.view, set[int](), 0, 0, 0
         for name, ago_s in closed.items():
             row = view.find(ObjectKey(NODES, "", name))
             if row is None:
@@ -101,14 +133,25 @@ class _Loss:
                 gone += 1
                 continue
             facts = view.facts(row)
-            shut = isinstance(facts, NodeFacts) and (
-                facts.unschedulable or any(one.effect in REPELS for one in facts.taints)
+            shut = view.terminating(row) or (
+                isinstance(facts, NodeFacts)
+                and (facts.unschedulable or any(one.effect in REPELS for one in facts.taints))
             )
             # WHY the horizon: what was admitted and not seen by then did not happen, or is over.
-            if shut or ago_s <= HORIZON_S:
-                rows.add(row)
-                leaving += 1
-        return frozenset(rows), leaving, gone
+            if not shut and ago_s > HORIZON_S:
+                continue
+            rows.add(row)
+            leaving += 1
+            # WHY the first ones: whoever closes more than these at a time is not in need of more.
+            asked = shut and ago_s >= DRAINED_S and len(rows) <= DRAINED_ASKED
+            if asked and not self._in_use(row):
+                drained += 1
+        spared = min(drained, view.count(NODES) * DRAINED_PERCENT // 100)
+        return frozenset(rows), leaving - spared, gone
+
+    def _in_use(self, row: int) -> bool:
+        """Whether a node still runs a pod that is not bound to be there."""
+        return any(not self.asked.stays(pod) for pod in running(self._scene.view, row))
 
     def effect(
         self, how: str, pods: list[int], *, selecting: int = 0, emptied: int = 0,

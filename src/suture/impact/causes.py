@@ -22,7 +22,8 @@ from suture.impact.explained import (
     type_ends,
     wanted,
 )
-from suture.impact.parents import beyond_size, manager_ends, rolled_out, spare
+from suture.impact.parents import beyond_size, manager_ends, mounting, rolled_out, spare, superseded
+from suture.impact.recent import is_custom
 from suture.impact.replaced import replacing
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
@@ -208,7 +209,11 @@ class Causes:
                 present and view.terminating(one)
                 for one, present in view.targets(row, Edge.BOUND_SNAPSHOT)
             )
-        return (lambda row: beyond_size(view, row)) if resource == CLAIMS else None
+        if resource == CLAIMS:
+            return lambda row: beyond_size(view, row)
+        # WHY few: what goes with a definition has no younger one that stays.
+        generations = is_custom(resource) and len(self._rows) <= MANY
+        return (lambda row: superseded(view, row)) if generations else None
 
     def _present_and_ends(self, manager: int) -> bool:
         view = self._view
@@ -365,6 +370,8 @@ class Causes:
         parents = self._counting(row, resource)
         if not parents or not all(self._lets_go(one, resource) for one in parents):
             return False
+        if any(self._has_idle(one, row, resource) for one in parents):
+            return False
         for parent in parents:
             if (parent, resource) in self._spare:
                 self._spare[parent, resource] -= 1
@@ -380,7 +387,7 @@ class Causes:
         if parent < 0:
             return False
         wanted = writes.fewer(view.uid(parent), str(resource))
-        if wanted is None:
+        if wanted is None or self._has_idle(parent, row, resource):
             return False
         at = parent, resource
         if at not in self._beyond:
@@ -389,6 +396,19 @@ class Causes:
             self._beyond[at] = sum(view.resource(one) == resource for one in alive) - wanted
         self._beyond[at] -= 1
         return self._beyond[at] >= 0
+
+    def _has_idle(self, parent: int, row: int, resource: Resource) -> bool:
+        """Whether a claim is in use, and its parent has another that nobody uses: that one goes."""
+        view = self._view
+        if resource != CLAIMS or not mounting(view, row):
+            return False
+        siblings = (*view.sources(parent, Edge.PARENT), *view.children_of(parent))
+        return any(
+            other != row
+            and view.resource(other) == CLAIMS
+            and not (view.gone(other) or view.terminating(other) or mounting(view, other))
+            for other in siblings
+        )
 
     def _counting(self, row: int, resource: Resource) -> list[int]:
         view = self._view

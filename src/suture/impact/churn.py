@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.change import Change
+from suture.impact.change import Change, Resized
 from suture.impact.effects import Churn, Confidence, Victim
+from suture.impact.parents import asked_for
 from suture.impact.recent import (
     asks_removal,
     rewrites_status,
@@ -22,6 +23,7 @@ from suture.impact.recent import (
 from suture.impact.scene import Scene, named
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
+from suture.model.graph import GraphView
 from suture.model.names import PODS
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
@@ -143,7 +145,8 @@ def _scaled(scene: Scene, now: Now) -> Iterator[Churn]:
     said = 0
     for window_s in WINDOWS_S:
         times = scene.view.history.writes.written(key, What.SCALED, now, window_s)
-        if times >= REPEATED and times > said:
+        # WHY not towards what is asked for: one member after the other is no loop.
+        if times >= REPEATED and times > said and not _towards(scene.view, resized):
             said = times
             actors = scene.view.history.writes.times(key, deed, now, window_s)[1]
             yield Churn(target=victim, what="scaled", times=times, window_s=window_s, actors=actors)
@@ -169,3 +172,8 @@ def _told(scene: Scene, word: str, deed: Deed, victim: Victim, now: Now) -> Iter
         if times >= REPEATED and times > said:
             said = times
             yield Churn(target=victim, what=word, times=times, window_s=window_s, actors=actors)
+
+
+def _towards(view: GraphView, resized: Resized) -> bool:
+    """Whether a workload grows, and to no more than those behind it ask for."""
+    return resized.before < resized.after <= asked_for(view, resized.row)

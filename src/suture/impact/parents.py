@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from suture.impact.cascade import closure
 from suture.impact.change import Rewritten
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
@@ -26,7 +27,10 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import CustomFacts, WorkloadFacts
+from suture.model.objects import ClaimFacts, CustomFacts, ServiceFacts, WorkloadFacts
+
+GENERATION: Final = 64
+"""LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
 
 _MOUNTS: Final = frozenset({Edge.CLAIM})
 _ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
@@ -136,6 +140,50 @@ def rolled_out(view: GraphView, row: int) -> bool:
     )
 
 
+def superseded(view: GraphView, row: int) -> bool:
+    """Whether a custom resource is a generation that nothing runs in, and its parent made another.
+
+    One of its type that is no older, of the same controller, which lives: so releases of a function
+    leave revisions behind. All that goes with the old one is idle: no pod, no bound claim, and no
+    Service with anybody behind it.
+    """
+    resource, parent = view.resource(row), view.controller(row)
+    if parent < 0 or not view.alive(parent) or view.gone(parent) or view.terminating(parent):
+        return False
+    along = closure(view, (row,))
+    if len(along) > GENERATION or any(_busy(view, one) for one in along):
+        return False
+    made = view.created(row)
+    return any(
+        other != row
+        and view.resource(other) == resource
+        and view.created(other) >= made
+        and view.controller(other) == parent
+        and not (view.gone(other) or view.terminating(other))
+        and _parts(view, other) >= _parts(view, row)
+        for other in view.children_of(parent)
+    )
+
+
+def _busy(view: GraphView, row: int) -> bool:
+    """Whether an object runs, serves or holds data, or is to run."""
+    resource, facts = view.resource(row), view.facts(row)
+    if resource == PODS:
+        return not view.finished(row)
+    if isinstance(facts, ServiceFacts):
+        # WHY not by hand: whoever writes these may answer for what sleeps; a route says who reads.
+        by_hand = facts.selector is None and not view.sources(row, Edge.ROUTES_TO)
+        return not by_hand and view.serving_count(row) > 0
+    if isinstance(facts, WorkloadFacts):
+        return facts.replicas != 0 and not facts.finished
+    return isinstance(facts, ClaimFacts) and facts.bound
+
+
+def _parts(view: GraphView, row: int) -> set[Resource]:
+    """Return the types of what an object owns."""
+    return {view.resource(one) for one in view.children_of(row) if not view.gone(one)}
+
+
 def manager_ends(view: GraphView, row: int) -> bool:
     """Whether the application or release that keeps an object is going."""
     managers = view.targets(row, Edge.MANAGED_BY)
@@ -225,17 +273,35 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
     """Return how many Ready pods of a parent stand beside those of one of its workloads.
 
     Of another workload of the type, behind the same Services: so progressive delivery keeps two
-    ReplicaSets, and what it asks for is what both have. The proxy of a database is no member.
+    ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
+    more has been left by the traffic, for the other. The proxy of a database is no member.
     """
     resource, served = view.resource(row), _served(view, row)
-    if not served:
-        return 0
     return sum(
         view.running_alike(kind)[1]
         for child in view.children_of(parent)
         if child != row and view.resource(child) == resource and not view.terminating(child)
-        if not served.isdisjoint(_served(view, child))
+        if (not served.isdisjoint(_served(view, child)) if served else _is_next(view, row, child))
         for kind in view.classes_owned(child)
+    )
+
+
+def _is_next(view: GraphView, row: int, other: int) -> bool:
+    """Whether traffic has left a ReplicaSet for another of the same, which is served.
+
+    That is one that selects the same but for the value of a single label, its revision.
+    """
+    one, two = view.facts(row), view.facts(other)
+    if not (isinstance(one, WorkloadFacts) and isinstance(two, WorkloadFacts)):
+        return False
+    if view.resource(row) != REPLICA_SETS or one.selector is None or two.selector is None:
+        return False
+    mine, its = one.selector.requirements, two.selector.requirements
+    keys = [requirement.key for requirement in mine]
+    return (
+        keys == [requirement.key for requirement in its]
+        and sum(requirement not in its for requirement in mine) == 1
+        and bool(_served(view, other))
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.delivery import answered_meanwhile
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.explained import held_up
 from suture.impact.parents import asked_for, resize_explained, wanted_count
@@ -160,7 +161,9 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
     count = before - resized.after
     if count <= 0:
         return
-    explained = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+    explained = resize_explained(
+        view, resized.row, resized.after, scene.change.rewritten
+    ) or answered_meanwhile(scene, resized)
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
         maker=scene.victim(resized.row),

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from suture.impact.change import Change, Rewritten
+from suture.impact.delivery import turns_to_next
 from suture.impact.effects import Confidence, Growth, SelectionChanged
 from suture.impact.keepers import is_own
 from suture.impact.roles import moves_role, root_of
@@ -135,7 +136,7 @@ def _reselected(
         kept=len(had & will),
         empty=not new,
         foreign=_foreign(view, will - had, had),
-        cause=SELECTOR,
+        cause=ROLE if turns_to_next(scene, made, had - will) else SELECTOR,
         own=is_own(scene, made.row),
     )
 

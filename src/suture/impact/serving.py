@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.change import Resized, Rewritten
+from suture.impact.delivery import answered_meanwhile, taken_over, turns_to_next
 from suture.impact.effects import (
     Confidence,
     EndpointsLost,
@@ -205,9 +206,11 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     surplus = total - resized.after
     if surplus <= 0:
         return
-    cause = resize_explained(
-        view, resized.row, resized.after, scene.change.rewritten
-    ) or notes_size(scene.request, resized)
+    cause = (
+        resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+        or notes_size(scene.request, resized)
+        or answered_meanwhile(scene, resized)
+    )
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
     waits = held_up(view, resized.row, resized.after)
@@ -288,7 +291,10 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
     is_explained = loss.explained
     if after == 0 and not (is_explained or loss.healing):
-        is_explained = given_up(scene, row, loss.things or ())
+        resized = scene.change.resized
+        is_explained = given_up(scene, row, loss.things or ()) or (
+            resized is not None and taken_over(scene, row, resized, before)
+        )
     yield EndpointsLost(
         service=service,
         before=before,
@@ -367,6 +373,8 @@ def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
     if before_facts.selector is None:
         will |= _by_hand(view, rewritten.row)
     service = scene.victim(rewritten.row)
+    lost = [row for uid in had - will if (row := view.find_uid(uid)) is not None]
+    turned = turns_to_next(scene, rewritten, lost)
     if len(will) < len(had):
         yield EndpointsLost(
             service=service,
@@ -374,6 +382,7 @@ def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
             after=len(will),
             peak=len(had),
             self_healing=False,
+            explained=turned,
         )
     if had and not will:
         yield ServiceEmptied(
@@ -381,6 +390,7 @@ def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
             before=len(had),
             self_healing=False,
             declared=declared_size(view, rewritten.row),
+            explained=turned,
         )
 
 

@@ -1,23 +1,47 @@
-"""Claims that a StatefulSet lets go of together with the pods that it no longer wants.
+"""What goes with the pods that a StatefulSet no longer wants: their claims, and what they own.
 
-Beside `updates`: no reference says so before. The controller makes the pod the owner of its claim
-as it lets go of it, and the collector does the rest.
-Source: StatefulSet persistentVolumeClaimRetentionPolicy, whenScaled; `claimOwnerMatchesSetAndPod`.
+Beside `updates`: of claims no reference says so before. The controller makes the pod the owner of
+its claim as it lets go of it, and the collector does the rest. A StatefulSet lets go of its last
+pods, so that it is known which go; of other workloads it is not.
+Source: StatefulSet persistentVolumeClaimRetentionPolicy, whenScaled; `claimOwnerMatchesSetAndPod`;
+the garbage collector.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
+from suture.impact.cascade import closure
 from suture.impact.change import Resized
 from suture.impact.parents import statefulset_of
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS
+from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import WorkloadFacts
 
+PODS_ASKED: Final = 64
+"""LIMIT: pods that are let go of of which it is asked what they own, 3 us each."""
 
-def claims_shed(view: GraphView, resized: Resized | None) -> tuple[int, ...]:
-    """Return the claims that go with the pods that a StatefulSet lets go of for its size."""
+
+def shed(view: GraphView, resized: Resized | None) -> tuple[int, ...]:
+    """Return what goes with the pods that a StatefulSet lets go of for its size, but not these."""
     if resized is None or resized.after >= resized.before:
         return ()
+    if view.resource(resized.row) != STATEFUL_SETS:
+        return ()
+    claims = _claims(view, resized)
+    key, end = view.key(resized.row), min(resized.before, resized.after + PODS_ASKED)
+    names = (f"{key.name}-{number}" for number in range(resized.after, end))
+    pods = [view.find(ObjectKey(PODS, key.namespace, name)) for name in names]
+    going = [
+        row
+        for row in pods
+        if row is not None and view.controller(row) == resized.row and view.takes_along(row)
+    ]
+    known = {*claims, *going}
+    return claims + tuple(row for row in closure(view, going) if row not in known)
+
+
+def _claims(view: GraphView, resized: Resized) -> tuple[int, ...]:
     facts = view.facts(resized.row)
     if not isinstance(facts, WorkloadFacts) or not facts.sheds_claims:
         return ()

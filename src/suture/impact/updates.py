@@ -14,7 +14,7 @@ from typing import Final
 from suture.impact.cascade import closure, collectable
 from suture.impact.change import NOTHING, Change, Resized, Rewritten
 from suture.impact.history import outdated
-from suture.impact.shed import claims_shed
+from suture.impact.shed import shed
 from suture.impact.unready import told_unready
 from suture.model.difference import parts_changed
 from suture.model.edges import Edge
@@ -71,7 +71,7 @@ def updated(request: Request, view: GraphView) -> Change:
         return Change((row,), closure(view, (row,), orphan=orphan), rewritten=rewritten)
     resized = _resized(row, before, after) or _bounded(view, after, before)
     left = () if row is None else outdated(view, row, after, request.new_body)
-    return Change(cascaded=left + claims_shed(view, resized), resized=resized, rewritten=rewritten)
+    return Change(cascaded=left + shed(view, resized), resized=resized, rewritten=rewritten)
 
 
 def _alike(before: ClusterObject, after: ClusterObject) -> bool:
@@ -110,7 +110,7 @@ def _scale(request: Request, view: GraphView) -> Change:
     if before is None or before == size:
         return NOTHING
     resized = Resized(row, before, size)
-    return Change(cascaded=claims_shed(view, resized), resized=resized)
+    return Change(cascaded=shed(view, resized), resized=resized)
 
 
 def _wanted(facts: Facts | None) -> int | None:

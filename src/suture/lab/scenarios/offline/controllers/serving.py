@@ -1,7 +1,7 @@
 """EndpointSlices that follow Services and pods, disruption budgets, and the API's own Service.
 
 Lives apart from the makers of pods: what is behind a Service is worked out from labels alone.
-Source: the endpointslice and disruption controllers; kube-apiserver's kubernetesservice.
+Source: the endpointslice, mirroring and disruption controllers; kube-apiserver's kubernetesservice.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from suture.impact.slices import MIRRORING
 from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.harm import SERVICE_NAME
 from suture.lab.scenarios.observe import is_ready
@@ -23,12 +24,13 @@ from suture.wire.shapes import LabelSelector
 
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 _MANAGER = "endpointslice-controller.k8s.io"
+_ENDPOINTS = Resource("", "endpoints")
 _BUDGETS = Resource("policy", "poddisruptionbudgets")
 API_SERVICE = ("default", "kubernetes")
 
 
 class Serving:
-    """The endpointslice controller. One slice for a Service, however many endpoints it has."""
+    """The endpointslice and the mirroring controller. One slice for a Service, whatever it has."""
 
     def __init__(self, store: Store) -> None:
         """Write the slices of a store."""
@@ -40,7 +42,7 @@ class Serving:
         thing = after or before
         if thing is None:
             return
-        if thing.key.resource == SERVICES:
+        if thing.key.resource in {SERVICES, _ENDPOINTS}:
             self._due[thing.key.namespace, thing.key.name] = None
         elif thing.key.resource == PODS:
             view = self._store.view
@@ -64,17 +66,42 @@ class Serving:
 
     def _write(self, service: Thing) -> None:
         facts = service.seen.facts
-        if not isinstance(facts, ServiceFacts) or facts.selector is None:
+        if not isinstance(facts, ServiceFacts):
+            return
+        if facts.selector is None:
+            self._mirror(service)
             return
         view = self._store.view
         space = service.key.namespace
         uids = (view.at(row).uid for row in view.pods_selected(space, facts.selector))
         pods = [pod for uid in sorted(uids) if (pod := self._store.life(uid)) is not None]
         endpoints = [_endpoint(pod) for pod in pods if pod.spec.get("nodeName")]
+        self._slice(service, _MANAGER, endpoints)
+
+    def _mirror(self, service: Thing) -> None:
+        """Write what somebody's Endpoints of the name of a Service without a selector say."""
+        source = self._store.find(_ENDPOINTS, service.key.namespace, service.key.name)
+        if source is None or source.seen.terminating:
+            return
+        endpoints = [
+            {
+                "addresses": [address.get("ip", "")],
+                "conditions": {"ready": ready},
+                **({"targetRef": address["targetRef"]} if "targetRef" in address else {}),
+            }
+            for subset in source.body.get("subsets") or ()
+            for field, ready in (("addresses", True), ("notReadyAddresses", False))
+            for address in subset.get(field) or ()
+        ]
+        self._slice(source, MIRRORING, endpoints)
+
+    def _slice(self, owner: Thing, manager: str, endpoints: list[Object]) -> None:
+        """Write the one slice of a Service, or of Endpoints of its name."""
+        space = owner.key.namespace
         slices = [
             one
-            for one in self._store.children(service.uid)
-            if one.key.resource == ENDPOINT_SLICES and one.seen.labels.get(MANAGED_BY) == _MANAGER
+            for one in self._store.children(owner.uid)
+            if one.key.resource == ENDPOINT_SLICES and one.seen.labels.get(MANAGED_BY) == manager
         ]
         if slices:
             self._store.amend(slices[0], {"endpoints": endpoints})
@@ -82,12 +109,12 @@ class Serving:
                 self._store.amend(spare, {"endpoints": []})
             return
         metadata = {
-            "name": f"{service.key.name}-{self._store.suffix()}",
+            "name": f"{owner.key.name}-{self._store.suffix()}",
             "namespace": space,
             "uid": self._store.new_uid(),
             "creationTimestamp": self._store.stamp(),
-            "labels": {SERVICE_NAME: service.key.name, MANAGED_BY: _MANAGER},
-            "ownerReferences": [owned_by(service)],
+            "labels": {SERVICE_NAME: owner.key.name, MANAGED_BY: manager},
+            "ownerReferences": [owned_by(owner)],
         }
         head = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice"}
         self._store.put(
