@@ -187,6 +187,68 @@ def test_nodes_that_joined_stand_in_for_those_that_close(
     assert found.joined == max(0, joined - 1)
 
 
+@pytest.mark.parametrize(
+    ("ago_s", "running", "leaving"),
+    [(40, 0, 0), (40, 1, 2), (5, 0, 2)],
+    ids=["emptied-since", "in-use-still", "closed-a-moment-ago"],
+)
+def test_a_node_that_was_emptied_since_it_closed_is_done_with(
+    ago_s: int, running: int, leaving: int
+) -> None:
+    """Machines that are taken back two minutes after their notice are drained at once.
+
+    One that closes before it could be emptied may have been empty all along.
+    """
+    closed = msgspec.structs.replace(ROOMY, unschedulable=True)
+    nodes = [node(f"node-{number}", closed if number in {1, 2} else ROOMY) for number in range(10)]
+    pods = [one for name in ("node-1", "node-2") for one in on(name, workload(name)[: 2 + running])]
+    history = History()
+    for name in ("node-1", "node-2"):
+        history.writes.note_closed(name, START.plus_s(-ago_s))
+
+    (found,) = lost(rewritten(nodes[0], unschedulable=True), graph_of(nodes, pods), history)
+
+    assert found.leaving == leaving
+
+
+def test_no_more_than_a_fifth_of_all_nodes_is_done_with() -> None:
+    """Lest a cluster be emptied node by node within minutes."""
+    closed = msgspec.structs.replace(ROOMY, unschedulable=True)
+    nodes = [node(f"node-{number}", closed if 0 < number < 6 else ROOMY) for number in range(10)]
+    history = History()
+    for one in nodes[1:6]:
+        history.writes.note_closed(one.key.name, START.plus_s(-60))
+
+    (found,) = lost(rewritten(nodes[0], unschedulable=True), graph_of(nodes), history)
+
+    assert found.leaving == 5 - 2
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "how"),
+    [(("provisioner.example.com/drain",), "cordoned"), (("orphan",), "deleted"), ((), "deleted")],
+)
+def test_a_node_that_a_finalizer_keeps_is_closed_and_not_gone(
+    finalizers: tuple[str, ...], how: str
+) -> None:
+    """Who provisions nodes deletes them first, drains them then, and lifts its finalizer last.
+
+    That is the end, and is weighed as one.
+    """
+    kept = msgspec.structs.replace(node("node-0"), finalizers=finalizers)
+    graph = graph_of(kept, node("node-1"), on("node-0", workload("web")))
+
+    (found,) = lost(delete(kept), graph)
+
+    assert found.how == how
+    assert found.pods == (0 if how == "cordoned" else 1)
+    if how == "cordoned":
+        going = msgspec.structs.replace(kept, deleted=START.utc_s)
+        lifted = msgspec.structs.replace(going, finalizers=())
+        (end,) = lost(update(going, lifted), graph_of(going, on("node-0", workload("web"))))
+        assert (end.how, end.pods) == ("deleted", 1)
+
+
 def test_a_cordon_moves_no_pod() -> None:
     """Its pods stay until somebody evicts them."""
     one = node("node-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -310,3 +311,32 @@ def test_a_finished_job_is_explained() -> None:
     view = view_of(job)
 
     assert causes(view, job).explains(row_of(view, job))
+
+
+@pytest.mark.parametrize(
+    ("idle", "explained"), [(True, 0), (False, 1)], ids=["another-is-idle", "all-are-in-use"]
+)
+def test_a_parent_that_wants_fewer_gives_up_the_claim_that_nobody_uses(
+    *, idle: bool, explained: int
+) -> None:
+    """CrunchyData/postgres-operator#1915: one member fewer, and the claims of all went.
+
+    Where none is idle yet it is one in use: its pod goes next.
+    """
+    parent = thing(SETS, "main", "prod", facts=CustomFacts(wanted=2))
+    named = (Need(Edge.PARENT, parent.key),)
+    claims = [
+        msgspec.structs.replace(thing(CLAIMS, f"data-{number}", "prod"), needs=named)
+        for number in range(3)
+    ]
+    pods = [
+        msgspec.structs.replace(
+            thing(PODS, f"db-{number}", "prod", facts=PodFacts(ready=True, node="node-1")),
+            needs=(Need(Edge.CLAIM, claim.key),),
+        )
+        for number, claim in enumerate(claims[1:] if idle else claims)
+    ]
+    view = view_of(parent, claims, pods)
+    row = view.find(claims[2].key)
+    assert row is not None
+    assert int(Causes(view, Change((row,))).explains(row)) == explained

@@ -32,7 +32,7 @@ from suture.model.names import (
     Operation,
     Resource,
 )
-from suture.model.objects import ClusterObject, NodeFacts, PodFacts, WorkloadFacts
+from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts, WorkloadFacts
 from suture.model.request import Request
 
 OTHER = operator("system:serviceaccount:ops:other")
@@ -193,6 +193,21 @@ def test_a_size_there_and_back() -> None:
     lately.history = History()
     steps = [lately.churns(scaled(size, size - 1)) for size in range(12, 4, -1)]
     assert not any(one[0] == "flipped" for step in steps for one in step)
+
+
+@pytest.mark.parametrize(("wanted", "told"), [(20, False), (6, True)], ids=["up-to", "beyond"])
+def test_growing_towards_what_is_asked_for_is_no_loop(wanted: int, *, told: bool) -> None:
+    """One member after the other, up to the number that the parent of a set says."""
+    parent = thing(GADGETS, "main", "prod", facts=CustomFacts(wanted=wanted))
+    members = msgspec.structs.replace(DB, owners=(owner(parent),))
+    lately, said = Lately(parent, members), []
+    for size in range(1, 16):
+        old, new = (
+            msgspec.structs.replace(members, facts=WorkloadFacts(one)) for one in (size, size + 1)
+        )
+        lately.put(old)
+        said += [one for one in lately.churns(update(old, new)) if one[0] == "scaled"]
+    assert bool(said) is told
 
 
 def eviction(pod: ClusterObject) -> Request:

@@ -212,6 +212,22 @@ def test_claims_go_with_the_pods_that_a_stateful_set_lets_go(
         assert sorted(view.key(row).name for row in found) == gone
 
 
+def test_what_a_pod_owns_goes_with_the_size_that_lets_it_go() -> None:
+    """kubernetes-sigs/secrets-store-csi-driver#2051: a Secret for all was owned by one pod alone.
+
+    A StatefulSet lets go of its last pods. What a pod that stays owns, too, stays.
+    """
+    root = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(replicas=2))
+    pods = [thing(PODS, f"db-{number}", "prod", owners=[owner(root)]) for number in range(2)]
+    token = thing(SECRETS, "token", "prod", owners=[owner(pods[1], controller=False)])
+    shared = thing(SECRETS, "shared", "prod", owners=[owner(one, controller=False) for one in pods])
+    view = view_of(root, pods, token, shared)
+    old = body("StatefulSet", "db", apiVersion="apps/v1")
+    scaled = replace(write(STATEFUL_SETS, old, old, subresource="scale"), scale_to=1)
+
+    assert [view.key(row).name for row in project(scaled, view).cascaded] == ["token"]
+
+
 def test_pods_that_a_deployment_merely_owns_are_not_replaced() -> None:
     """Seed 3, case 555: two bare pods named a Deployment as their owner, and stayed."""
     old = deployment("web:1")

@@ -1,0 +1,237 @@
+"""Delivery in steps: what is turned to the next set, sent away behind it, or left behind by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from msgspec.structs import replace
+
+from support.asking import effects, impact_of, update
+from support.cluster import delete, operator, owner, thing, view_of
+from suture.impact.effects import (
+    EndpointsLost,
+    ObjectsRemoved,
+    PodsLost,
+    SelectionChanged,
+    ServiceEmptied,
+)
+from suture.impact.parents import asked_for, resize_explained
+from suture.model.edges import Edge, Need
+from suture.model.graph import GraphView
+from suture.model.names import (
+    DEPLOYMENTS,
+    ENDPOINT_SLICES,
+    INGRESSES,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    Resource,
+)
+from suture.model.objects import (
+    ClusterObject,
+    CustomFacts,
+    PodFacts,
+    ServiceFacts,
+    SliceFacts,
+    WorkloadFacts,
+)
+from suture.model.selectors import Selector
+
+ROLLOUTS = Resource("rollouts.example.com", "rollouts")
+REVISIONS = Resource("rollouts.example.com", "revisions")
+BY = operator("system:serviceaccount:delivery:rollouts-controller")
+ROLLOUT = thing(ROLLOUTS, "web", "prod", facts=CustomFacts(wanted=3))
+
+
+def hashed(revision: str) -> dict[str, str]:
+    return {"app": "web", "revision": revision}
+
+
+def replica_set(revision: str, *, ready: int, of: ClusterObject = ROLLOUT) -> list[ClusterObject]:
+    """Return a set of three with its pods, as many of them Ready."""
+    facts = WorkloadFacts(3, Selector.of(hashed(revision)))
+    root = thing(REPLICA_SETS, f"web-{revision}", "prod", owners=[owner(of)], facts=facts)
+    return [
+        root,
+        *(
+            thing(
+                PODS, f"web-{revision}-{number}", "prod", owners=[owner(root)],
+                labels=hashed(revision), facts=PodFacts(ready=number < ready, node="node-1"),
+            )
+            for number in range(3)
+        ),
+    ]  # fmt: skip
+
+
+def role(name: str, labels: dict[str, str], of: ClusterObject | None = None) -> ClusterObject:
+    facts = ServiceFacts(Selector.of(labels))
+    return thing(SERVICES, name, "prod", owners=[owner(of)] if of else [], facts=facts)
+
+
+ACTIVE, PREVIEW = role("active", hashed("a")), role("preview", hashed("a"))
+
+
+def turned(
+    view: GraphView, labels: dict[str, str], of: ClusterObject = PREVIEW
+) -> tuple[list[bool], list[str]]:
+    """Return whether what a Service loses to a new selector is explained, and what it is called."""
+    request = update(of, replace(of, facts=ServiceFacts(Selector.of(labels))), by=BY)
+    impact = impact_of(request, view, by=BY)
+    explained = [one.explained for one in effects(impact, EndpointsLost)]
+    explained += [one.explained for one in effects(impact, ServiceEmptied)]
+    return explained, [one.cause for one in effects(impact, SelectionChanged)]
+
+
+def test_a_preview_may_be_turned_to_a_set_that_is_not_ready_yet() -> None:
+    """Blue and green: nobody reads the preview, and the active Service has what it had."""
+    view = view_of(ROLLOUT, replica_set("a", ready=3), replica_set("b", ready=0), ACTIVE, PREVIEW)
+    assert turned(view, hashed("b")) == ([True, True], ["role"])
+
+
+@pytest.mark.parametrize(
+    ("things", "labels"),
+    [
+        pytest.param([ACTIVE], hashed("typo"), id="a-set-that-is-not-there"),
+        pytest.param([ACTIVE], {**hashed("b"), "zone": "x"}, id="another-label"),
+        pytest.param([], hashed("b"), id="nobody-else-reaches-its-pods"),
+        pytest.param(
+            [
+                ACTIVE,
+                replace(
+                    thing(INGRESSES, "web", "prod"), needs=(Need(Edge.ROUTES_TO, PREVIEW.key),)
+                ),
+            ],
+            hashed("b"),
+            id="a-route-reads-it",
+        ),
+    ],
+)
+def test_a_selector_that_goes_wrong_is_no_turn(
+    things: Iterable[ClusterObject], labels: dict[str, str]
+) -> None:
+    """The twin: what Services lost to a selector that nothing was ready for."""
+    view = view_of(ROLLOUT, replica_set("a", ready=3), replica_set("b", ready=0), PREVIEW, things)
+    assert turned(view, labels) == ([False, False], ["selector"])
+
+
+def test_only_who_keeps_the_pods_turns_services_to_the_next() -> None:
+    """Anybody else takes the endpoints away."""
+    view = view_of(ROLLOUT, replica_set("a", ready=3), replica_set("b", ready=0), ACTIVE, PREVIEW)
+    request = update(PREVIEW, replace(PREVIEW, facts=ServiceFacts(Selector.of(hashed("b")))))
+    assert [one.explained for one in effects(impact_of(request, view), ServiceEmptied)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("active", "next_ready", "asked"),
+    [("b", 3, 0), ("a", 3, 3), ("b", 1, 2)],
+    ids=["traffic-has-left", "still-served", "the-next-is-not-ready"],
+)
+def test_an_old_set_that_traffic_has_left_may_go(active: str, next_ready: int, asked: int) -> None:
+    """Its parent asks for three in all, and has them in the set that is served."""
+    old, new = replica_set("a", ready=3), replica_set("b", ready=next_ready)
+    view = view_of(ROLLOUT, old, new, role("active", hashed(active)))
+    row = view.find(old[0].key)
+    assert row is not None
+    assert asked_for(view, row) == asked
+    assert resize_explained(view, row, 0) is (asked == 0)
+
+
+def canary(twin_ready: int, *, owned: bool = True) -> tuple[GraphView, ClusterObject]:
+    """Return somebody's Deployment behind the Service of a canary, beside the set for good."""
+    facts = WorkloadFacts(3, Selector.of({"app": "web"}))
+    web = thing(DEPLOYMENTS, "web", "prod", facts=facts, owners=[] if owned else [owner(ROLLOUT)])
+    primary = replace(facts, selector=Selector.of({"app": "web-primary"}))
+    twin = thing(DEPLOYMENTS, "web-primary", "prod", facts=primary, owners=[owner(ROLLOUT)])
+    pods = [
+        thing(
+            PODS, f"{root.key.name}-{number}", "prod", owners=[owner(root)],
+            labels={"app": root.key.name}, facts=PodFacts(ready=number < ready, node="node-1"),
+        )
+        for root, ready in ((web, 3), (twin, twin_ready))
+        for number in range(3)
+    ]  # fmt: skip
+    front = role("web-canary", {"app": "web"}, ROLLOUT)
+    return view_of(ROLLOUT, web, twin, pods, front), web
+
+
+def stopped(workload: ClusterObject) -> ClusterObject:
+    assert isinstance(workload.facts, WorkloadFacts)
+    return replace(workload, facts=replace(workload.facts, replicas=0))
+
+
+@pytest.mark.parametrize(
+    ("twin_ready", "owned", "explained"),
+    [(3, True, True), (2, True, False), (3, False, False)],
+    ids=["taken-over", "not-yet", "a-member-of-its-own"],
+)
+def test_what_was_copied_is_sent_away_behind_the_copys_own_service(
+    twin_ready: int, *, owned: bool, explained: bool
+) -> None:
+    """A canary that is promoted: as many serve in the set that stays."""
+    view, web = canary(twin_ready, owned=owned)
+    request = update(web, stopped(web), by=BY)
+    (found,) = effects(impact_of(request, view, by=BY), ServiceEmptied)
+    assert found.explained is explained
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "explained"), [(("10.0.0.9",), True), ((), False)], ids=["answered", "by-nobody"]
+)
+def test_what_sleeps_is_answered_for_meanwhile(
+    by_hand: tuple[str, ...], *, explained: bool
+) -> None:
+    """A function without traffic: its public Service leads to who wakes it."""
+    web = replica_set("a", ready=3)
+    private = role("web-private", hashed("a"), ROLLOUT)
+    public = thing(SERVICES, "web", "prod", owners=[owner(ROLLOUT)], facts=ServiceFacts(None))
+    written = thing(ENDPOINT_SLICES, "web-0", "prod", facts=SliceFacts("web", by_hand))
+    view = view_of(ROLLOUT, web, private, public, written)
+    request = update(web[0], stopped(web[0]), by=BY)
+    impact = impact_of(request, view, by=BY)
+    # A parent that says how many it wants is not asked for here.
+    assert [one.explained for one in effects(impact, ServiceEmptied)] == [explained]
+    assert [one.lasting for one in effects(impact, PodsLost)] == [0 if explained else 3]
+
+
+def generation(name: str, made: float, *, replicas: int = 0, ready: int = 0) -> list[ClusterObject]:
+    """Return a revision with its set, its pods and its Service."""
+    revision = replace(thing(REVISIONS, name, "prod", owners=[owner(ROLLOUT)]), created=made)
+    facts = WorkloadFacts(replicas, Selector.of({"revision": name}))
+    root = thing(DEPLOYMENTS, name, "prod", owners=[owner(revision)], facts=facts)
+    pods = [
+        thing(
+            PODS, f"{name}-{number}", "prod", owners=[owner(root)], labels={"revision": name},
+            facts=PodFacts(ready=number < ready, node="node-1"),
+        )
+        for number in range(replicas)
+    ]  # fmt: skip
+    return [revision, root, *pods, role(name, {"revision": name}, revision)]
+
+
+@pytest.mark.parametrize(
+    ("things", "explained"),
+    [
+        pytest.param([generation("new", 2.0)], True, id="a-younger-one"),
+        pytest.param([], False, id="the-only-one"),
+        pytest.param([generation("older", 0.5)], False, id="the-latest"),
+        pytest.param([generation("new", 2.0)[0]], False, id="a-younger-one-that-has-nothing"),
+    ],
+)
+def test_a_generation_that_nothing_runs_in_is_left_behind(
+    things: Iterable[ClusterObject | list[ClusterObject]], *, explained: bool
+) -> None:
+    """Releases of a function leave revisions, each with a Service, that its controller collects."""
+    old = generation("old", 1.0)
+    more = [one for some in things for one in (some if isinstance(some, list) else [some])]
+    impact = impact_of(delete(old[0]), view_of(ROLLOUT, old, more))
+    told = {one.resource: one.explained for one in effects(impact, ObjectsRemoved)}
+    assert told[str(SERVICES)] == int(explained)
+
+
+def test_a_generation_that_runs_is_not() -> None:
+    """The twin: a revision that serves goes, with a younger one beside it."""
+    old = generation("old", 1.0, replicas=1, ready=1)
+    impact = impact_of(delete(old[0]), view_of(ROLLOUT, old, generation("new", 2.0)))
+    told = {one.resource: one.explained for one in effects(impact, ObjectsRemoved)}
+    assert told[str(SERVICES)] == 0
