@@ -235,3 +235,10 @@ def test_a_generation_that_runs_is_not() -> None:
     impact = impact_of(delete(old[0]), view_of(ROLLOUT, old, generation("new", 2.0)))
     told = {one.resource: one.explained for one in effects(impact, ObjectsRemoved)}
     assert told[str(SERVICES)] == 0
+
+
+def test_what_never_ran_anything_is_no_generation() -> None:
+    """The twin: what a generator makes one of for each tenant owns nothing, and all are of an age."""
+    tenants = [thing(REVISIONS, name, "prod", owners=[owner(ROLLOUT)]) for name in ("one", "two")]
+    impact = impact_of(delete(tenants[0]), view_of(ROLLOUT, tenants))
+    assert [one.explained for one in effects(impact, ObjectsRemoved)] == [0]
