@@ -144,8 +144,8 @@ def superseded(view: GraphView, row: int) -> bool:
     """Whether a custom resource is a generation that nothing runs in, and its parent made another.
 
     One of its type that is no older, of the same controller, which lives: so releases of a function
-    leave revisions behind. All that goes with the old one is idle: a workload of no size, no pod, no
-    bound claim, and no Service with anybody behind it.
+    leave revisions behind. All that goes with the old one is idle: a workload of no size, no pod,
+    no bound claim, and no Service with anybody behind it.
     """
     resource, parent = view.resource(row), view.controller(row)
     if parent < 0 or not view.alive(parent) or view.gone(parent) or view.terminating(parent):
