@@ -28,7 +28,7 @@ from suture.model.objects import (
     WorkloadFacts,
 )
 from suture.model.placement import NO_EXECUTE, Placement, Taint, Toleration
-from suture.model.request import Request
+from suture.model.request import Collection, Request
 from suture.model.rules import ReferenceRule, Selects, TypeName
 from suture.model.selectors import Selector
 
@@ -370,3 +370,14 @@ def _fewest_left(asked: list[tuple[int, int]], rooms: list[tuple[int, int]]) -> 
         if fits:
             best = min(best, way.count(-1))
     return best
+
+
+def test_nodes_that_are_kept_and_nodes_that_are_not_are_told_apart() -> None:
+    """Of one delete of a collection: some are closed by it, the others gone."""
+    held = msgspec.structs.replace(node("node-0"), finalizers=("provisioner.example.com/drain",))
+    asked = delete(held)
+    whole = msgspec.structs.replace(asked, name="", extent=Collection(), old=None)
+
+    found = lost(whole, graph_of(held, node("node-1"), node("node-2")))
+
+    assert sorted((one.how, one.nodes) for one in found) == [("cordoned", 1), ("deleted", 2)]

@@ -242,3 +242,13 @@ def test_what_never_ran_anything_is_no_generation() -> None:
     tenants = [thing(REVISIONS, name, "prod", owners=[owner(ROLLOUT)]) for name in ("one", "two")]
     impact = impact_of(delete(tenants[0]), view_of(ROLLOUT, tenants))
     assert [one.explained for one in effects(impact, ObjectsRemoved)] == [0]
+
+
+def test_what_goes_together_excuses_none_of_itself() -> None:
+    """The twin: all generations go, with the parent that made them or before it."""
+    view = view_of(ROLLOUT, generation("old", 1.0), generation("new", 2.0))
+
+    impact = impact_of(delete(ROLLOUT), view)
+
+    told = {one.resource: one.explained for one in effects(impact, ObjectsRemoved)}
+    assert (told[str(SERVICES)], told[str(REVISIONS)]) == (0, 0)

@@ -40,27 +40,27 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
     """Yield what a change takes from the room that pods have."""
     made, change = scene.change.rewritten, scene.change
     if change.direct:
-        rows = scene.kinds.get(NODES, [])
-        held = _held(scene, rows)
+        held: list[int] = []
+        going: list[int] = []
+        for row in scene.kinds.get(NODES, ()):
+            (held if _is_held(scene, row) else going).append(row)
         if held:
             yield _Loss(scene, held).effect("cordoned", [])
-        going = [row for row in rows if row not in held] if held else rows
         if going:
             yield _Loss(scene, going).effect("deleted", _movable(scene.view, going))
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)
 
 
-def _held(scene: Scene, rows: list[int]) -> list[int]:
-    """Return the nodes of a delete that a finalizer of somebody's keeps until they are empty.
+def _is_held(scene: Scene, row: int) -> bool:
+    """Whether a finalizer of somebody's keeps a node that is deleted, until it is empty.
 
-    They take no new pods from then on, and lose none: who keeps them drains them first, and lifts
-    the finalizer then, which is weighed as the end that it is.
+    It takes no new pods from then on, and loses none: who keeps it drains it first, and lifts the
+    finalizer then, which is weighed as the end that it is.
     """
     if scene.change.rewritten is not None:
-        return []
-    finalizers = scene.view.finalizers
-    return [row for row in rows if any(one not in BUILT_IN for one in finalizers(row))]
+        return False
+    return any(one not in BUILT_IN for one in scene.view.finalizers(row))
 
 
 def _rewritten(

@@ -22,7 +22,15 @@ from suture.impact.explained import (
     type_ends,
     wanted,
 )
-from suture.impact.parents import beyond_size, manager_ends, mounting, rolled_out, spare, superseded
+from suture.impact.parents import (
+    GENERATION,
+    beyond_size,
+    manager_ends,
+    mounting,
+    rolled_out,
+    spare,
+    superseded,
+)
 from suture.impact.recent import is_custom
 from suture.impact.replaced import replacing
 from suture.model.edges import Edge
@@ -211,9 +219,10 @@ class Causes:
             )
         if resource == CLAIMS:
             return lambda row: beyond_size(view, row)
-        # WHY few: what goes with a definition has no younger one that stays.
-        generations = is_custom(resource) and len(self._rows) <= MANY
-        return (lambda row: superseded(view, row)) if generations else None
+        # WHY few: a generation takes little along, and what goes with a definition has no other.
+        if is_custom(resource) and len(self._rows) <= GENERATION:
+            return lambda row: superseded(view, row, self.removed)
+        return None
 
     def _present_and_ends(self, manager: int) -> bool:
         view = self._view

@@ -40,7 +40,11 @@ def turns_to_next(scene: Scene, made: Rewritten, lost: Collection[int]) -> bool:
     old, new = made.before.facts, made.after.facts
     if not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return False
-    if old.selector is None or new.selector is None or not one_value(old.selector, new.selector):
+    if (
+        old.selector is None
+        or new.selector is None
+        or not old.selector.one_value_apart(new.selector)
+    ):
         return False
     view = scene.view
     return (
@@ -73,7 +77,7 @@ def taken_over(scene: Scene, service: int, resized: Resized, before: int) -> boo
             view.resource(other) == view.resource(resized.row)
             and isinstance(its, WorkloadFacts)
             and its.selector is not None
-            and one_value(mine.selector, its.selector)
+            and mine.selector.one_value_apart(its.selector)
             and _ready(view, other) >= before
         ):
             return True
@@ -107,14 +111,6 @@ def _answers(scene: Scene, service: int) -> bool:
             if its and mine.isdisjoint(its):
                 return True
     return False
-
-
-def one_value(one: Selector, other: Selector) -> bool:
-    """Whether two selectors ask for the same labels, and for the same values of all but one."""
-    mine, its = one.requirements, other.requirements
-    return [each.key for each in mine] == [each.key for each in its] and (
-        sum(each not in its for each in mine) == 1
-    )
 
 
 def _is_there(view: GraphView, namespace: str, selector: Selector) -> bool:

@@ -9,6 +9,7 @@ Deployment controller (a ReplicaSet at zero is history).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from suture.impact.cascade import closure
@@ -31,6 +32,9 @@ from suture.model.objects import ClaimFacts, CustomFacts, ServiceFacts, Workload
 
 GENERATION: Final = 64
 """LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
+
+SIBLINGS: Final = 256
+"""LIMIT: children of a parent that are asked whether they are the next generation, 1 us each."""
 
 _MOUNTS: Final = frozenset({Edge.CLAIM})
 _ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
@@ -140,15 +144,18 @@ def rolled_out(view: GraphView, row: int) -> bool:
     )
 
 
-def superseded(view: GraphView, row: int) -> bool:
+def superseded(view: GraphView, row: int, removed: Collection[int]) -> bool:
     """Whether a custom resource is a generation that nothing runs in, and its parent made another.
 
-    One of its type that is no older, of the same controller, which lives: so releases of a function
-    leave revisions behind. All that goes with the old one is idle: a workload of no size, no pod,
-    no bound claim, and no Service with anybody behind it.
+    One of its type that is no older, of the same controller, and both of these stay: so releases of
+    a function leave revisions behind. All that goes with the old one is idle: a workload of no
+    size, no pod, no bound claim, and no Service with anybody behind it.
     """
     resource, parent = view.resource(row), view.controller(row)
-    if parent < 0 or not view.alive(parent) or view.gone(parent) or view.terminating(parent):
+    # WHY first: of what goes with its parent nothing else need be asked.
+    if parent < 0 or parent in removed or not view.alive(parent):
+        return False
+    if view.gone(parent) or view.terminating(parent):
         return False
     along = closure(view, (row,))
     if len(along) > GENERATION or any(_busy(view, one) for one in along):
@@ -157,13 +164,13 @@ def superseded(view: GraphView, row: int) -> bool:
         return False
     made = view.created(row)
     return any(
-        other != row
+        other not in removed
         and view.resource(other) == resource
         and view.created(other) >= made
         and view.controller(other) == parent
         and not (view.gone(other) or view.terminating(other))
         and _parts(view, other) >= _parts(view, row)
-        for other in view.children_of(parent)
+        for other in view.children_of(parent)[:SIBLINGS]
     )
 
 
@@ -298,13 +305,7 @@ def _is_next(view: GraphView, row: int, other: int) -> bool:
         return False
     if view.resource(row) != REPLICA_SETS or one.selector is None or two.selector is None:
         return False
-    mine, its = one.selector.requirements, two.selector.requirements
-    keys = [requirement.key for requirement in mine]
-    return (
-        keys == [requirement.key for requirement in its]
-        and sum(requirement not in its for requirement in mine) == 1
-        and bool(_served(view, other))
-    )
+    return one.selector.one_value_apart(two.selector) and bool(_served(view, other))
 
 
 def _served(view: GraphView, workload: int) -> set[int]:

@@ -63,6 +63,13 @@ class Selector(msgspec.Struct, frozen=True, gc=False, array_like=True):
         """Tell whether `labels` meet every requirement."""
         return all(requirement.matches(labels) for requirement in self.requirements)
 
+    def one_value_apart(self, other: Selector) -> bool:
+        """Tell whether `other` asks for the same labels, and for the same values of all but one."""
+        mine, its = self.requirements, other.requirements
+        return [one.key for one in mine] == [one.key for one in its] and (
+            sum(one not in its for one in mine) == 1
+        )
+
     @classmethod
     def of(cls, match_labels: Mapping[str, str]) -> Selector:
         """Make the selector that `matchLabels` or a Service's `spec.selector` writes."""
