@@ -159,6 +159,30 @@ def test_a_patch_needs_a_body(snapshot: Path, capsys: pytest.CaptureFixture[str]
         run("patch", "svc/web", "--from", MANIFESTS, "-p", "nonsense")
 
 
+def test_a_restart_is_told_by_the_whole_workload_where_it_is_at_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its history, which a snapshot does not keep: the old set goes at the end."""
+    labels = "{app: web}"
+    template = f"{{metadata: {{labels: {labels}}}, spec: {{containers: []}}}}"
+    head = f"spec: {{replicas: 0, selector: {{matchLabels: {labels}}}, template: {template}"
+    owned = "{apiVersion: apps/v1, kind: Deployment, name: web, uid: u1, controller: true}"
+    files = tmp_path / "web.yaml"
+    files.write_text(
+        "apiVersion: apps/v1\nkind: Deployment\n"
+        "metadata: {name: web, namespace: shop, uid: u1}\n"
+        f"{head}, revisionHistoryLimit: 0, strategy: {{type: Recreate}}}}\n---\n"
+        "apiVersion: apps/v1\nkind: ReplicaSet\n"
+        f"metadata: {{name: web-1, namespace: shop, uid: u2, ownerReferences: [{owned}]}}\n"
+        f"{head}}}\n"
+    )
+
+    found = told(capsys, "restart", "deploy/web", "-n", "shop", "--from", files)
+
+    (gone,) = effects(found, "objects_removed")
+    assert [one["name"] for one in gone["victims"]] == ["web-1"]
+
+
 def test_a_report_for_a_pull_request(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Markdown with the worst on top, and the refusal."""
     run("delete", "deploy/web", "--from", snapshot, "--output", "markdown")

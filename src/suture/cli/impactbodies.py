@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+"""SOURCE: kubectl, `rollout restart`: an annotation of the template, with the time."""
+
 
 class UnknownChangeKindError(InputError):
     """A document is of a kind that neither the model nor its own file knows."""
@@ -153,6 +156,16 @@ class Bodies:
         else:
             after = (strategic if kind == "strategic" else merged)(body, patch)
         return self._changed(key, gvk, body, after)
+
+    def restarted(self, key: ObjectKey) -> Changed | None:
+        """Return what `kubectl rollout restart` makes of a workload; None where it has no body."""
+        row = self._graph.row(key)
+        gvk = None if row is None else self._graph.at(row).gvk
+        body = None if gvk is None else self._body(key, gvk)
+        if gvk is None or body is None:
+            return None
+        stamp: Body = {"metadata": {"annotations": {RESTARTED_AT: "now"}}}
+        return self._changed(key, gvk, body, merged(body, {"spec": {"template": stamp}}))
 
     def _changed(self, key: ObjectKey, gvk: Gvk, body: Body, after: Body) -> Changed:
         if self._common.server:

@@ -100,9 +100,7 @@ class Run:
         """Ask what a rollout would do."""
         for key in self._named(things):
             title = f"restart {key}"
-            self._try(
-                title, lambda key=key, title=title: self._ask(self._questions.restart(key, title))
-            )
+            self._try(title, lambda key=key, title=title: self._ask(self._restart(key, title)))
 
     def patch(self, thing: str, patch: str, kind: str) -> None:
         """Ask what a patch would do."""
@@ -153,6 +151,12 @@ class Run:
         return self._questions.update(
             changed.old, changed.new, title, bodies=changed.bodies, place=place
         )
+
+    def _restart(self, key: ObjectKey, title: str) -> Question:
+        """Ask about a rollout: by the whole workload, or by what a snapshot keeps of it."""
+        by_model = self._questions.restart(key, title)
+        changed = self._bodies.restarted(key)
+        return by_model if changed is None else self._update(changed, title, "")
 
     def _ask(self, question: Question) -> None:
         self._answers.append(self._asker.ask(question))
