@@ -50,8 +50,9 @@ class Common:
     group:
         Groups of that user; may be given several times.
     server:
-        Send each change to the live API server as a dry run first, so that defaults, other
-        webhooks and mutations are in it. Nothing is changed.
+        Send what is applied, created, patched or restarted to the live API server as a dry run
+        first, so that defaults, other webhooks and mutations are in it. Nothing is changed. A
+        delete, a size, an eviction and a cordon have no body to default.
     victims:
         `some` names five of each effect, `all` every one.
     output:
