@@ -37,6 +37,9 @@ class Doubting:
         if follower is not None:
             follower.relist()
 
+    def restated(self, key: names.ObjectKey) -> None:
+        """Let it go by."""
+
     def ended(self, thing: ClusterObject) -> None:
         """Let it go by."""
 

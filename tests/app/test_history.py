@@ -41,6 +41,10 @@ class Mourner:
         assert self.alive[thing.uid] == thing.key.name
         assert not terminates
 
+    def restated(self, key: ObjectKey) -> None:
+        """Expect a life that is there."""
+        assert key.name in self.alive.values()
+
     def ended(self, thing: ClusterObject) -> None:
         """Expect a life that is there, for the last time."""
         assert self.alive.pop(thing.uid) == thing.key.name

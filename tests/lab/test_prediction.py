@@ -75,6 +75,10 @@ class World:
         """Note when it was."""
         self.changed_at = time.monotonic()
 
+    def restated(self, key: ObjectKey) -> None:
+        """Note when it was."""
+        self.changed_at = time.monotonic()
+
     def ended(self, thing: ClusterObject) -> None:
         """Note when it was."""
         self.changed_at = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from suture.model.names import Resource
+from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
 
@@ -15,6 +15,8 @@ class Told:
 
     def __init__(self) -> None:
         self.all: list[tuple[str, ClusterObject]] = []
+        self.states: list[str] = []
+        """The names of the pods that told their state anew."""
 
     def began(self, thing: ClusterObject) -> None:
         """Keep it."""
@@ -23,6 +25,10 @@ class Told:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
         """Keep it."""
         self.all.append(("terminates" if terminates else "changed", thing))
+
+    def restated(self, key: ObjectKey) -> None:
+        """Keep its name."""
+        self.states.append(key.name)
 
     def ended(self, thing: ClusterObject) -> None:
         """Keep it."""

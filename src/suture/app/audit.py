@@ -97,6 +97,9 @@ class Auditor:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
         """Let it go by."""
 
+    def restated(self, key: ObjectKey) -> None:
+        """Nothing: it is audited as it is then."""
+
     def ended(self, thing: ClusterObject) -> None:
         """Note that a list that is being read may still have it."""
         if thing.key.resource == self._auditing:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
 from suture.model.graph import Graph
-from suture.model.names import API_SERVICES, CRDS, Resource
+from suture.model.names import API_SERVICES, CRDS, ObjectKey, Resource
 from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
 from suture.wire.discovery import ApiResource
 
@@ -71,6 +71,9 @@ class Definitions:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:  # noqa: ARG002 its instances are there until it is gone
         """Follow what a definition serves now."""
         self._noted(thing)
+
+    def restated(self, key: ObjectKey) -> None:
+        """Nothing: a pod defines nothing."""
 
     def ended(self, thing: ClusterObject) -> None:
         """Let the kind go that a definition defined."""

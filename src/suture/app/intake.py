@@ -20,6 +20,7 @@ from suture.model.clock import Now
 from suture.model.graph import Graph, Life, Put, Sweep
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
+from suture.wire.pages import Restated
 from suture.wire.watch import Delta, Listed, Lost, Removal, Upsert
 
 log = structlog.get_logger(__name__)
@@ -107,9 +108,11 @@ class Intake:
                 self._upsert(delta.thing, sweep)
                 continue
             match delta:
+                case Restated():
+                    self._restate(resource, delta, sweep)
                 case Removal(thing=thing):
                     self._passed(thing)
-                    self.remove(thing.key, thing.uid)
+                    self.remove(thing.key, thing.uid, thing)
                 case Listed():
                     if sweep is not None:
                         await self._sweep(sweep, _number(version))
@@ -130,6 +133,23 @@ class Intake:
         row = self.put(thing)
         if sweep is not None:
             sweep.see_row(row)
+
+    def _restate(self, resource: Resource, news: Restated, sweep: Sweep | None) -> None:
+        """Take a pod's state where that is all that changed, else the whole of it."""
+        state, graph = news.state, self.graph
+        ahead = bool(self._ahead) and state.key in self._ahead
+        if ahead or resource in self._anew or not graph.restate(state):
+            thing = news.whole()
+            if thing is not None:
+                self._upsert(thing, sweep)
+            return
+        if sweep is not None:
+            sweep.see_row(graph.row_put)
+        for observer in self._heeding_of(resource):
+            try:
+                observer.restated(state.key)
+            except Exception:  # one observer's defect must not stop the model
+                log.exception("observer failed", key=state.key)
 
     async def clear(self, resource: Resource) -> None:
         """Take out everything of a type that the cluster serves no more."""
@@ -184,9 +204,12 @@ class Intake:
             ]
         return found
 
-    def remove(self, key: ObjectKey, uid: str) -> None:
-        """Take out one life of an object, and tell; nothing happens when it is not there."""
-        ended = self.graph.remove(key, uid)
+    def remove(self, key: ObjectKey, uid: str, last: ClusterObject | None = None) -> None:
+        """Take out one life of an object, and tell; nothing happens when it is not there.
+
+        `last` is its last state, where that was told.
+        """
+        ended = self.graph.remove(key, uid, last)
         if ended is not None:
             self._tell_ended(ended)
 

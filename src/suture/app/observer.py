@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from suture.model.names import Resource
+from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
 
@@ -33,6 +33,14 @@ class Observer(Protocol):
 
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
         """Note that the same life is now like this; `terminates`: its delete was accepted."""
+        ...
+
+    def restated(self, key: ObjectKey) -> None:
+        """Note that the same life of a pod told its state anew: Ready, finished, or neither.
+
+        All else of it is as it was, and nobody read it again. WHY beside `changed`: it is what most
+        events are, and reading the pod back would cost more than all else that is done for it.
+        """
         ...
 
     def ended(self, thing: ClusterObject) -> None:

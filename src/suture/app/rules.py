@@ -15,7 +15,7 @@ import structlog
 
 from suture.app.watches import Want, Watches
 from suture.model.graph import Graph
-from suture.model.names import API_SERVICES, CRDS, SECRETS, Resource
+from suture.model.names import API_SERVICES, CRDS, SECRETS, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CrdFacts
 from suture.model.rules import (
     REFERENCE_RULES,
@@ -95,6 +95,9 @@ class Rules:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:  # noqa: ARG002 it stands until it is gone
         """Heed a rule or a definition as it is now."""
         self.began(thing)
+
+    def restated(self, key: ObjectKey) -> None:
+        """Nothing: a pod says no rule."""
 
     def ended(self, thing: ClusterObject) -> None:
         """Forget a rule or a definition."""

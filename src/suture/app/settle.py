@@ -13,7 +13,7 @@ from suture.app.signals import Signals
 from suture.impact.explained import ALWAYS_COUNTED
 from suture.judge import World
 from suture.model.clock import Now
-from suture.model.names import Resource
+from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject, WorkloadFacts
 
 
@@ -43,6 +43,9 @@ class Settler:
         if isinstance(thing.facts, WorkloadFacts) and thing.facts.replicas is not None:
             for intent in self._world.overlay.seen_size(thing.uid, thing.facts.replicas):
                 self._world.ledger.settle(intent, self._clock())
+
+    def restated(self, key: ObjectKey) -> None:
+        """Nothing: what was reserved waits for a removal, or a size."""
 
     def ended(self, thing: ClusterObject) -> None:
         """Remember that it was there, and settle what was reserved for its removal."""

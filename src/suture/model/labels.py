@@ -7,6 +7,7 @@ graph tells label sets apart by their bytes, and reads those of the few that a q
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from functools import lru_cache
 from typing import TypeVar, overload
 
 import msgspec
@@ -15,6 +16,19 @@ T = TypeVar("T")
 
 _decoder = msgspec.json.Decoder(dict[str, str])
 _encoder = msgspec.json.Encoder(order="sorted")
+
+
+CANONICAL = 4096
+"""LIMIT: label sets in another order than ours that are remembered, 0.5 KB each."""
+
+
+@lru_cache(CANONICAL)
+def canonical(raw: bytes) -> bytes:
+    """Return the bytes of labels as `Labels` has them; what is no labels as it is."""
+    try:
+        return _encoder.encode(_decoder.decode(raw))
+    except msgspec.MsgspecError:
+        return raw
 
 
 class Labels(Mapping[str, str]):

@@ -271,3 +271,19 @@ class ClusterObject(msgspec.Struct, frozen=True, gc=False):
     def terminating(self) -> bool:
         """Whether a delete was accepted and only finalizers or grace keep the object visible."""
         return self.deleted > 0
+
+
+class PodState(msgspec.Struct, frozen=True, gc=False):
+    """What changes of a pod as it runs, and by what to tell that nothing else of it did.
+
+    Of a pod that stays, that nothing but its kubelet keeps, and that has one owner. `labels` are as
+    they were written.
+    """
+
+    key: ObjectKey
+    uid: str
+    resource_version: str
+    labels: bytes
+    owner: OwnerReference
+    ready: bool
+    finished: bool

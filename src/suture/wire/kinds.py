@@ -119,7 +119,7 @@ from suture.wire.workloadshapes import (
 )
 
 SHAPES: Mapping[Resource, Shape] = {
-    names.PODS: Shape("Pod", PodDocument, pod, pod_needs),
+    names.PODS: Shape("Pod", PodDocument, pod, pod_needs, states=True),
     names.SERVICES: Shape("Service", ServiceDocument, service),
     names.ENDPOINT_SLICES: Shape("EndpointSlice", SliceDocument, endpoint_slice, slice_needs),
     names.NODES: Shape("Node", NodeDocument, node),

@@ -7,15 +7,16 @@ one that does not fit is taken apart line by line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from suture.errors import InputError
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, PodState
 from suture.wire.mend import mended
+from suture.wire.podstates import MODIFIED, pod_state
 from suture.wire.shapes import ABSENT, Document, Meta
 from suture.wire.trim import UNREADABLE, Reader, TrimError
 
@@ -102,7 +103,19 @@ class Failure(msgspec.Struct, frozen=True, gc=False):
     message: str
 
 
-Event = Seen | Bookmark | Failure
+class Restated(msgspec.Struct, frozen=True, gc=False):
+    """A pod changed, and mostly no more than its state; `whole` reads all that its line says."""
+
+    state: PodState
+    line: bytes
+    read: Callable[[bytes], ClusterObject | None]
+
+    def whole(self) -> ClusterObject | None:
+        """Read the object; None where it is odd past being named. Errors: `WatchError`."""
+        return self.read(self.line)
+
+
+Event = Seen | Restated | Bookmark | Failure
 
 _TYPES: Mapping[str, EventType] = {one.value: one for one in EventType}
 
@@ -116,6 +129,7 @@ class Decoders:
         document: Any = reader.document
         self._page: msgspec.json.Decoder[_Page[Document]] = msgspec.json.Decoder(_Page[document])
         self._lines: msgspec.json.Decoder[_Line[Document]] = msgspec.json.Decoder(_Line[document])
+        self._states = reader.shape is not None and reader.shape.states
 
     def page(self, body: bytes) -> Page:
         """Read one page of a list. Errors: `WatchError` when it is none.
@@ -132,6 +146,29 @@ class Decoders:
             things = [thing for one in raw.items or () for thing in self._odd_one(one)]
             meta = raw.metadata
         return Page([one for one in things if self._named(one)], meta.version, not meta.more)
+
+    def news(self, block: bytes) -> list[Event]:
+        """Read a block as `events` does, of pods no more than their state where that will do.
+
+        Errors: `WatchError` when a line is none.
+        """
+        if not (self._states and block.startswith(MODIFIED)):
+            return self.events(block)
+        found: list[Event] = []
+        for line in block.split(b"\n"):
+            state = pod_state(line, self.reader.resource) if line.startswith(MODIFIED) else None
+            if state is not None:
+                found.append(Restated(state, line, self._changed))
+            elif line:
+                found += self.events(line)
+        return found
+
+    def _changed(self, line: bytes) -> ClusterObject | None:
+        """Read the object of a line of which the state was read before."""
+        for event in self.events(line):
+            if isinstance(event, Seen):
+                return event.thing
+        return None
 
     def events(self, block: bytes) -> list[Event]:
         """Read a block of whole watch lines. Errors: `WatchError` when a line is none."""

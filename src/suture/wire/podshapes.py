@@ -27,30 +27,41 @@ class _MadeClaim(msgspec.Struct, rename="camel", gc=False):
     resource_claim_name: str | None = None
 
 
-class _PodStatus(msgspec.Struct, rename="camel", gc=False):
+class PodStatus(msgspec.Struct, rename="camel", gc=False):
+    """What is read of a pod's status."""
+
     phase: str = ""
     conditions: Conditions = None
     resource_claim_statuses: tuple[_MadeClaim, ...] | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it will not run again."""
+        return self.phase in {"Succeeded", "Failed"}
+
+    @property
+    def ready(self) -> bool:
+        """Whether Services send it traffic."""
+        # WHY not `holds`: of all objects read, nine tenths are pods, and most have five conditions.
+        for condition in self.conditions or ():
+            if condition.type == "Ready":
+                return condition.status == "True"
+        return False
 
 
 class PodDocument(Document, gc=False):
     """A Pod."""
 
     spec: PodRefs | None = None
-    status: _PodStatus | None = None
+    status: PodStatus | None = None
 
 
 def pod(doc: PodDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a Pod adds to its metadata."""
-    status, ready, finished = doc.status, False, False
-    if status is not None:
-        finished = status.phase in {"Succeeded", "Failed"}
-        # WHY not `holds`: of all objects read, nine tenths are pods, and most have five conditions.
-        for condition in status.conditions or ():
-            if condition.type == "Ready":
-                ready = condition.status == "True"
-                break
-    return PodFacts(ready, finished, doc.spec.node_name if doc.spec is not None else "")
+    status, node = doc.status, doc.spec.node_name if doc.spec is not None else ""
+    if status is None:
+        return PodFacts(node=node)
+    return PodFacts(status.ready, status.finished, node)
 
 
 def pod_needs(doc: PodDocument, key: ObjectKey, _labels: Mapping[str, str]) -> Sequence[Need]:

@@ -159,6 +159,7 @@ class Shape(msgspec.Struct, frozen=True):
     """How one kind is read: its name, its projection, and what the projection becomes.
 
     `facts` None: nothing is read of it but what it names. `needs` None: it names nothing.
+    `states`: what changes of it as it runs may be read alone (`podstates`).
     `partial`: its metadata alone is read by it, too. `apart`: of its metadata nothing but name,
     namespace and labels is in facts and needs: they stay the same where annotations change.
     INVARIANT: facts are made before needs, which may use the document up.
@@ -171,6 +172,7 @@ class Shape(msgspec.Struct, frozen=True):
     needs: Callable[[Any, ObjectKey, Mapping[str, str]], Sequence[Need]] | None = None
     partial: bool = False
     apart: bool = False
+    states: bool = False
 
 
 def named(

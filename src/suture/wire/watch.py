@@ -16,7 +16,7 @@ import msgspec
 
 from suture.model.bounded import oldest
 from suture.model.objects import ClusterObject
-from suture.wire.pages import Bookmark, Decoders, EventType, Failure, Seen
+from suture.wire.pages import Bookmark, Decoders, EventType, Failure, Restated, Seen
 from suture.wire.trim import Reader
 
 RECENT = 1024
@@ -54,7 +54,7 @@ class Lost(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
-Delta = Upsert | Removal | Listed | Lost
+Delta = Upsert | Restated | Removal | Listed | Lost
 
 
 class AskPages(msgspec.Struct, frozen=True):
@@ -196,7 +196,10 @@ class Reflector:
     def lines(self, block: bytes) -> list[Delta]:
         """Take a block of whole watch lines. Errors: `WatchError`. Nothing counts after `Lost`."""
         deltas: list[Delta] = []
-        events, deleted = self._decoders.events(block), EventType.DELETED
+        decoders, deleted = self._decoders, EventType.DELETED
+        # The list part of a stream has nothing yet that could be as it was.
+        streaming = self.phase is Phase.STREAMING
+        events = decoders.events(block) if streaming else decoders.news(block)
         for event in events:
             # WHY not a case of the match: nearly all events are this.
             if isinstance(event, Seen):
@@ -206,6 +209,9 @@ class Reflector:
                     deltas.append(Removal(thing) if event.type is deleted else Upsert(thing))
                 continue
             match event:
+                case Restated(state=state):
+                    if self._in_order(state.resource_version):
+                        deltas.append(event)
                 case Bookmark(resource_version=version, initial=initial):
                     if self.phase is not Phase.STREAMING:
                         self._marked(version)

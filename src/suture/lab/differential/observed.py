@@ -40,10 +40,13 @@ WorldId = tuple[int, int]
 
 def world_of(thing: ClusterObject) -> WorldId | None:
     """Return seed and number of the world that an object belongs to, if to any."""
-    place = thing.key.namespace or thing.key.name
-    found = _OF_WORLD.match(place) or (
-        None if thing.key.namespace else _OF_GROUP.search(thing.key.name)
-    )
+    return world_at(thing.key)
+
+
+def world_at(key: ObjectKey) -> WorldId | None:
+    """Return the same of where an object is found."""
+    place = key.namespace or key.name
+    found = _OF_WORLD.match(place) or (None if key.namespace else _OF_GROUP.search(key.name))
     return None if found is None else (int(found["seed"]), int(found["number"]))
 
 
@@ -141,6 +144,11 @@ class Unrest:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:  # noqa: ARG002 - both alike
         """Note when it was."""
         self._note(thing)
+
+    def restated(self, key: ObjectKey) -> None:
+        """Note when it was."""
+        if world_at(key) is not None:
+            self.at = time.monotonic()
 
     def ended(self, thing: ClusterObject) -> None:
         """Note when it was."""

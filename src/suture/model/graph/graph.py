@@ -14,12 +14,19 @@ from suture.model.graph.columns import NONE
 from suture.model.graph.freshness import Freshness
 from suture.model.graph.put import Life, Put
 from suture.model.graph.rowneeds import RowNeeds
-from suture.model.graph.rows import ALIVE, LEAVING, TERMINATING, packed_uid
+from suture.model.graph.rows import (
+    ALIVE,
+    LEAVING,
+    TERMINATING,
+    WHOLE,
+    pack_uid,
+    packed_uid,
+)
 from suture.model.graph.storage import name_bytes
 from suture.model.graph.sweep import Sweep
 from suture.model.graph.writing import Writable
 from suture.model.names import ObjectKey, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, PodState
 
 MADE: Final = 4096
 """LIMIT: objects read back and kept for the next question: a decision looks at some hundred, ten
@@ -142,15 +149,40 @@ class Graph(Writable):
         self.changes += 1
         return done
 
-    def remove(self, key: ObjectKey, uid: str = "") -> ClusterObject | None:
+    def restate(self, state: PodState) -> bool:
+        """Put the state of a pod of which all else is as it is here.
+
+        False, and nothing is done, where that is not so: then the whole pod is to be put.
+        """
+        row, rows = self.row(state.key), self.rows_of
+        if row is None or rows.uids[row << 4 : (row << 4) + 16] != pack_uid(state.uid):
+            return False
+        had = rows.flags[row]
+        # WHY a node: what a pod names is given once it has one, and until then it may be written.
+        if had & (WHOLE | TERMINATING) != WHOLE or rows.traits[row]:
+            return False
+        if self.links.out_head[row] < 0 or not self._is_in(rows.extra[row], state):
+            return False
+        self._restate(row, state, had)
+        self.row_put = row
+        self.changes += 1
+        return True
+
+    def remove(
+        self, key: ObjectKey, uid: str = "", last: ClusterObject | None = None
+    ) -> ClusterObject | None:
         """Take an object out. With a `uid`, only that life of it: a late event harms no successor.
 
-        Returns what was there, its needs left out, or None when there was nothing to remove.
+        Returns what was there, or None when there was nothing to remove: `last`, its last state,
+        where somebody has it; else what was known of it, its needs left out.
         """
         row = self.row(key)
-        if row is None or (uid and self.rows_of.uid(row) != uid):
+        if row is None:
             return None
-        ended = self.read(row, ())
+        if uid and self.rows_of.uids[row << 4 : (row << 4) + 16] != pack_uid(uid):
+            return None
+        # WHY not always: to read it back takes longer than to take it out.
+        ended = last if last is not None else self.read(row, ())
         self.changes += 1
         self.end(row)
         return ended

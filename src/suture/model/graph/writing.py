@@ -21,8 +21,10 @@ from suture.model.graph.rows import (
     READY,
     TERMINATING,
     WHOLE,
+    pack_uid,
 )
 from suture.model.graph.selecting import Matcher
+from suture.model.graph.storage import name_bytes
 from suture.model.graph.written import (
     labels_bytes,
     needs_bytes,
@@ -30,8 +32,9 @@ from suture.model.graph.written import (
     pack_facts,
     pack_traits,
 )
+from suture.model.labels import canonical
 from suture.model.names import PODS, Resource
-from suture.model.objects import NO_LABELS, ClusterObject, CrdFacts, PodFacts
+from suture.model.objects import NO_LABELS, ClusterObject, CrdFacts, PodFacts, PodState
 from suture.model.references import SELECTING
 from suture.model.selectors import Selector
 
@@ -171,6 +174,38 @@ class Writable(Readable):
             self.unlink(self.links, link)
         if node:
             self.links.add(row, self.node_row(node), self.details.node)
+
+    def _is_in(self, class_row: int, state: PodState) -> bool:
+        """Whether a pod has the labels and the owner of a class still."""
+        rows, owners, owner = self.rows_of, self.owners, state.owner
+        texts, labels = self.label_sets.texts, rows.labels[class_row]
+        # WHY: an API server writes maps in our order, so that the bytes are mostly the same.
+        if not (texts.same(labels, state.labels) or texts.same(labels, canonical(state.labels))):
+            return False
+        link = owners.out_head[class_row]
+        if link < 0 or owners.out_next[link] >= 0:
+            return False
+        target = owners.target[link]
+        if rows.uids[target << 4 : (target << 4) + 16] != pack_uid(owner.uid):
+            return False
+        called = "" if rows.names.same(target, name_bytes(owner.name)) else owner.name
+        return owners.detail[link] == self.details.of_owner(owner, called)
+
+    def _restate(self, row: int, state: PodState, had: int) -> None:
+        """Write what changes of a pod as it runs; `had` are the flags that the row had."""
+        rows = self.rows_of
+        self.places.kind[rows.place[row]].changes += 1
+        rows.set_version(row, state.resource_version)
+        flags = had & ~(READY | FINISHED)
+        if state.ready:
+            flags |= READY
+        if state.finished:
+            flags |= FINISHED
+        if flags != had:
+            rows.flags[row] = flags
+            number = rows.extra[rows.extra[row]]
+            self.classes.count(number, had, -1)
+            self.classes.count(number, flags, 1)
 
     def _write_other(self, row: int, thing: ClusterObject, kind: Kind) -> None:
         rows, facts = self.rows_of, thing.facts
