@@ -22,6 +22,7 @@ from suture.impact.explained import (
     type_ends,
     wanted,
 )
+from suture.impact.over import is_over, outlived
 from suture.impact.parents import (
     GENERATION,
     beyond_size,
@@ -86,6 +87,7 @@ class Causes:
         self._owned: tuple[list[int], list[int]] = [], []
         self._any_home: bool | None = None
         self._ending: dict[int, bool] = {}
+        self._overs: dict[int, bool] = {}
         self._healing: dict[int, bool] = {}
         self._wanted: dict[int, bool] = {}
         self._services: dict[int, list[int]] = {}
@@ -112,7 +114,8 @@ class Causes:
     def explains(self, row: int) -> bool:
         """Whether a recorded cause accounts for the removal of an object.
 
-        Causes: it is finished; it is going already; its owner is gone or going, or wants fewer;
+        Causes: it is finished; it is going already; its owner is gone or going, or wants fewer, or
+        has done its work;
         its namespace or definition is going, or what keeps it is; it is left over from a rollout;
         another Service, workload or route has taken its place; it is a namespace that the actor
         made, with nothing of others in it.
@@ -128,7 +131,7 @@ class Causes:
 
     def _explains(self, row: int) -> bool:
         view = self._view
-        if view.terminating(row) or view.finished(row) or self._ends(row):
+        if view.terminating(row) or view.finished(row) or self._ends(row) or self._over(row):
             return True
         resource = view.resource(row)
         own = self._own_cause(resource)
@@ -162,7 +165,9 @@ class Causes:
         found = set(view.going(rows))
         if resource == JOBS:
             found.update(filter(view.finished, rows))
-        found.update(row for row in self._owned_apart(rows) if owner_ends(view, row))
+        found.update(
+            row for row in self._owned_apart(rows) if owner_ends(view, row) or self._over(row)
+        )
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
             found.update(filter(self._home_ends, rows))
@@ -243,7 +248,7 @@ class Causes:
         return known
 
     def _explained_of(self, lot: Lot) -> int:
-        if self._root or not lot.running or self._ends(lot.first):
+        if self._root or not lot.running or self._ends(lot.first) or self._over(lot.first):
             return lot.count
         spared = 0
         while spared < lot.count and (
@@ -353,6 +358,17 @@ class Causes:
             ) or self._home_ends(row)
             self._ending[alike] = known
         return known
+
+    def _over(self, row: int) -> bool:
+        """Whether the work for which an object was made is over."""
+        view = self._view
+        controller = view.controller(row)
+        if controller < 0:
+            return False
+        known = self._overs.get(controller)
+        if known is None:
+            known = self._overs[controller] = is_over(view, controller)
+        return known and outlived(view, row)
 
     def _home_ends(self, row: int) -> bool:
         place = self._view.place(row)

@@ -6,6 +6,7 @@ Whole bodies live in the journal alone. `wire.trim` makes these values from Kube
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 
 import msgspec
 
@@ -207,6 +208,18 @@ class RouteFacts(
     hosts: tuple[str, ...] = ()
 
 
+class Ended(StrEnum):
+    """Whether the status of a custom resource says that its work is over, and how surely."""
+
+    NO = ""
+    DONE = "done"
+    """By a word for success, which products that run for ever use as well."""
+    FAILED = "failed"
+    """By a word for failure: so does what is to be mended, and runs."""
+    SURE = "sure"
+    """By a condition of success, or with the time at which it ended."""
+
+
 class CustomFacts(
     msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="custom"
 ):
@@ -216,13 +229,15 @@ class CustomFacts(
     `pools`: what its parts want in sum (`spec.nodeSets[*].count`), one sum for each name that such
     a field has; read only where there is no `wanted`, and no more than a hint.
     `outside` is what a field says of the thing outside the cluster that it stands for: what becomes
-    of it, or which one it is; empty where no rule tells.
+    of it, or which one it is; empty where no rule tells. `ended`: whether its status says that its
+    work is over.
     """
 
     wanted: int | None = None
     selections: tuple[Selection, ...] = ()
     outside: str = ""
     pools: tuple[int, ...] = ()
+    ended: Ended = Ended.NO
 
 
 Facts = (

@@ -85,12 +85,14 @@ class Child(msgspec.Struct, frozen=True, gc=False):
 class Family(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="children"):
     """A custom resource has children, and says how many it wants.
 
-    `pools`: where each of its parts says so of itself.
+    `pools`: where each of its parts says so of itself. `ended`: where it says that its work is
+    over, after which nothing wants its children.
     """
 
     children: tuple[Child, ...] = ()
     wanted: FieldPath | None = None
     pools: tuple[FieldPath, ...] = ()
+    ended: tuple[FieldPath, ...] = ()
 
 
 class Form(StrEnum):
@@ -198,6 +200,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     wanted: FieldPath | None = None
     outside: tuple[FieldPath, ...] = ()
     pools: tuple[FieldPath, ...] = ()
+    ended: tuple[FieldPath, ...] = ()
 
     @property
     def metadata_only(self) -> bool:
@@ -220,6 +223,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
         if self.wanted is not None:
             found.add(self.wanted)
         found.update(self.outside)
+        found.update(self.ended)
         return tuple(sorted(found))
 
 
@@ -272,6 +276,7 @@ class _Table:
         self._wanted: dict[Resource, FieldPath] = {}
         self._outside: dict[Resource, tuple[FieldPath, ...]] = {}
         self._pools: dict[Resource, tuple[FieldPath, ...]] = {}
+        self._ended: dict[Resource, tuple[FieldPath, ...]] = {}
         self._declared: set[tuple[Resource, FieldPath]] = set()
         self.waiting: list[Waiting] = []
 
@@ -302,6 +307,8 @@ class _Table:
                     self._wanted.setdefault(source, says.wanted)
                 if says.pools:
                     self._pools.setdefault(source, says.pools)
+                if says.ended:
+                    self._ended.setdefault(source, says.ended)
                 for kind, child in children:
                     self._parents.setdefault(kind, []).append(self._parent(source, child))
             case Outside() as says:
@@ -340,7 +347,7 @@ class _Table:
         """Return what was sorted."""
         sources = {
             *self._named, *self._parents, *self._selected, *self._wanted, *self._outside,
-            *self._pools,
+            *self._pools, *self._ended,
         }  # fmt: skip
         return Rulebook(
             {
@@ -351,6 +358,7 @@ class _Table:
                     self._wanted.get(source),
                     self._outside.get(source, ()),
                     self._pools.get(source, ()),
+                    self._ended.get(source, ()),
                 )
                 for source in sorted(sources)
             },

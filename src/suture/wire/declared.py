@@ -16,9 +16,10 @@ from suture.errors import InputError
 from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
-from suture.model.objects import CustomFacts, Facts
+from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected
 from suture.model.selectors import Selector, parse_selector
+from suture.wire.endings import ended
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
@@ -148,7 +149,9 @@ class Declared:
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
         rules = self.rules
-        if rules.wanted is None and not (rules.outside or rules.selected or rules.pools):
+        if rules.wanted is None and not (
+            rules.outside or rules.selected or rules.pools or rules.ended
+        ):
             return CustomFacts()
         read = self._read(document, labels)
         selections: dict[Selection, None] = {}
@@ -159,7 +162,8 @@ class Declared:
         outside = next(filter(None, said), "")[:NAME]
         wanted = _wanted(rules.wanted, read)
         pools = _pools(self._parts, read) if rules.pools and wanted is None else ()
-        return CustomFacts(wanted, tuple(selections), outside, pools)
+        over = ended(read, rules.ended) if rules.ended else Ended.NO
+        return CustomFacts(wanted, tuple(selections), outside, pools, over)
 
     def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
         """Return the parts of an object that rules look at, as paths walk them."""

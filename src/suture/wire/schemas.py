@@ -36,6 +36,7 @@ from suture.model.rules import (
     Selects,
     TypeName,
 )
+from suture.wire.endings import STATUS, paths_of
 from suture.wire.projections import UNREADABLE
 from suture.wire.shapes import ABSENT
 
@@ -169,7 +170,8 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
     if root is None:
         return []
     found: list[ReferenceRule] = [
-        *_outside(resource, root), *_replicas(resource, root), *_pools(resource, root)
+        *_outside(resource, root), *_replicas(resource, root), *_pools(resource, root),
+        *_ended(resource, root),
     ]  # fmt: skip
     for field, says in _walk(resource, root):
         if len(found) >= RULES:
@@ -229,6 +231,17 @@ def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     if found:
         field = FieldPath(("spec",))
         yield _rule(resource, field, Family(pools=tuple(found[:POOLED])))
+
+
+def _ended(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the one rule of where a status says that the work is over."""
+    status = (root.properties or {}).get(STATUS) if root.properties else root
+    if status is None:
+        return
+    any_fields = status.anything and not status.properties
+    paths = paths_of(None if any_fields else status.properties or {})
+    if paths:
+        yield _rule(resource, FieldPath((STATUS,)), Family(ended=paths))
 
 
 def _counted(part: str, schema: Schema) -> Iterator[tuple[str, ...]]:
