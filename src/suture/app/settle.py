@@ -10,6 +10,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from suture.app.signals import Signals
+from suture.app.successors import Successors
 from suture.impact.explained import ALWAYS_COUNTED
 from suture.judge import World
 from suture.model.clock import Now
@@ -26,6 +27,7 @@ class Settler:
         self._world = world
         self._signals = signals
         self._clock = clock
+        self._successors = Successors()
 
     def began(self, thing: ClusterObject) -> None:
         """Give back what an operator lost and then made again itself."""
@@ -39,7 +41,9 @@ class Settler:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
         """Settle what was reserved for its removal, or for its size."""
         if terminates:
-            self._settle_removal(thing.uid)
+            self._settle_removal(thing)
+        if self._successors.waits(thing):
+            self._succeed(thing)
         if isinstance(thing.facts, WorkloadFacts) and thing.facts.replicas is not None:
             for intent in self._world.overlay.seen_size(thing.uid, thing.facts.replicas):
                 self._world.ledger.settle(intent, self._clock())
@@ -50,14 +54,25 @@ class Settler:
     def ended(self, thing: ClusterObject) -> None:
         """Remember that it was there, and settle what was reserved for its removal."""
         now = self._clock()
-        self._settle_removal(thing.uid)
+        self._settle_removal(thing)
         self._world.history.note_removed(thing.uid, thing.key, now, owners=thing.owners)
 
-    def _settle_removal(self, uid: str) -> None:
-        for intent in self._world.overlay.seen(uid):
-            self._world.history.note_remover(uid, intent.identity)
+    def _settle_removal(self, thing: ClusterObject) -> None:
+        for intent in self._world.overlay.seen(thing.uid):
+            self._world.history.note_remover(thing.uid, intent.identity)
             if self._world.ledger.settle(intent, self._clock()):
                 self._signals.settled("settled")
+                self._successors.took(thing, intent.identity, self._clock())
+
+    def _succeed(self, pod: ClusterObject) -> None:
+        """Give back what a pod cost that its operator made another for, which is Ready now."""
+        creation = self._world.history.creation(pod.uid)
+        if creation is None:
+            return
+        gone = self._successors.follows(pod, creation)
+        now = self._clock()
+        if gone is not None and self._world.ledger.recreated(creation.operator, gone, now):
+            self._signals.settled("recreated")
 
     def tick(self, now: Now) -> None:
         """Refund what did not happen within the horizon, and note how many objects there are."""
