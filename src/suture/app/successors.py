@@ -28,8 +28,8 @@ its operator has removed another pod of the same owner since."""
 
 
 SEEN_LATE_NS: Final = 5_000_000_000
-"""LIMIT: how long the watch may take to tell of a pod that goes; its successor is asked for at once,
-and no earlier. SOURCE: the age at which a type counts as stale."""
+"""LIMIT: how long the watch may take to tell of a pod that goes; its successor is asked for at
+once, and no earlier. SOURCE: the age at which a type counts as stale."""
 
 
 class Successors:

@@ -11,11 +11,15 @@ from suture.model.objects import ClusterObject
 
 
 class Resized(msgspec.Struct, frozen=True, gc=False):
-    """A workload, or whatever has a scale, whose wanted size changes."""
+    """A workload, or whatever has a scale, whose wanted size changes.
+
+    `asked`: of what keeps the workload, whose controller will then write the size.
+    """
 
     row: int
     before: int
     after: int
+    asked: bool = False
 
 
 class Rewritten(msgspec.Struct, frozen=True, gc=False):

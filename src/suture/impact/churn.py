@@ -57,7 +57,7 @@ def churn_effects(scene: Scene) -> Iterator[Churn]:
         yield from _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
     elif made is None and rewrites_status(scene.request):
         yield from _status(scene, now)
-    if change.resized is not None:
+    if change.resized is not None and not change.resized.asked:
         yield from _scaled(scene, now)
 
 

@@ -174,7 +174,8 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         leaving=leaving,
         explained=count if explained else 0,
         lasting=0 if explained else count,
-        wanted=asked_for(view, resized.row),
+        # WHY not asked for: it is what asks for them that wants fewer.
+        wanted=-1 if resized.asked else asked_for(view, resized.row),
         population=view.count(PODS),
         confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )

@@ -116,7 +116,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     """Remember what a request that was let through does."""
     if change.direct and asks_removal(request):
         _remember_removal(request, change, view, now)
-    if change.resized is not None:
+    if change.resized is not None and not change.resized.asked:
         _remember_size(request, change, view, now)
     made = change.rewritten
     if made is not None:

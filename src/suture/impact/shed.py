@@ -24,7 +24,8 @@ PODS_ASKED: Final = 64
 
 def shed(view: GraphView, resized: Resized | None) -> tuple[int, ...]:
     """Return what goes with the pods that a StatefulSet lets go of for its size, but not these."""
-    if resized is None or resized.after >= resized.before:
+    # WHY not asked for: the controller of what asks may keep them first, or copy them.
+    if resized is None or resized.asked or resized.after >= resized.before:
         return ()
     if view.resource(resized.row) != STATEFUL_SETS:
         return ()

@@ -85,7 +85,8 @@ def foreign_effects(scene: Scene) -> Iterable[ForeignWrite]:
         yield from _edits(scene, made)
     elif change.direct and not change.evicted:
         yield from _removals(scene)
-    if change.resized is not None:
+    # WHY not asked for: it is of what keeps the workload that the write is.
+    if change.resized is not None and not change.resized.asked:
         yield from _resize(scene, change.resized.row)
 
 

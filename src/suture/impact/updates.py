@@ -14,6 +14,7 @@ from typing import Final
 from suture.impact.cascade import closure, collectable
 from suture.impact.change import NOTHING, Change, Resized, Rewritten
 from suture.impact.history import outdated
+from suture.impact.members import counted_otherwise, sized_below
 from suture.impact.shed import shed
 from suture.impact.unready import told_unready
 from suture.model.difference import parts_changed
@@ -69,7 +70,7 @@ def updated(request: Request, view: GraphView) -> Change:
     if row is not None and _ends(view, before, after):
         orphan = ORPHANS in before.finalizers
         return Change((row,), closure(view, (row,), orphan=orphan), rewritten=rewritten)
-    resized = _resized(row, before, after) or _bounded(view, after, before)
+    resized = _resized(request, view, row, before, after) or _bounded(view, after, before)
     left = () if row is None else outdated(view, row, after, request.new_body)
     return Change(cascaded=left + shed(view, resized), resized=resized, rewritten=rewritten)
 
@@ -110,6 +111,8 @@ def _scale(request: Request, view: GraphView) -> Change:
     if before is None or before == size:
         return NOTHING
     resized = Resized(row, before, size)
+    if isinstance(view.facts(row), CustomFacts):
+        resized = sized_below(view, row, before, size)
     return Change(cascaded=shed(view, resized), resized=resized)
 
 
@@ -120,11 +123,17 @@ def _wanted(facts: Facts | None) -> int | None:
     return facts.wanted if isinstance(facts, CustomFacts) else None
 
 
-def _resized(row: int | None, before: ClusterObject, after: ClusterObject) -> Resized | None:
-    had, wants = _wanted(before.facts), _wanted(after.facts)
-    if row is None or had is None or wants is None or had == wants:
+def _resized(
+    request: Request, view: GraphView, row: int | None, before: ClusterObject, after: ClusterObject
+) -> Resized | None:
+    if row is None:
         return None
-    return Resized(row, had, wants)
+    had, wants = _wanted(before.facts), _wanted(after.facts)
+    if not isinstance(after.facts, CustomFacts):
+        return None if had is None or wants is None or had == wants else Resized(row, had, wants)
+    if had is None or wants is None:
+        return counted_otherwise(request, view, row)
+    return None if had == wants else sized_below(view, row, had, wants)
 
 
 def _bounded(

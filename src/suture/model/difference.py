@@ -56,6 +56,27 @@ def parts_changed(old_body: bytes, new_body: bytes) -> tuple[str, ...]:
     return differing(all_parts(old_body), all_parts(new_body))
 
 
+def counts_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[str, int, int], ...]:
+    """Return the whole numbers at the top of two specs that differ: name, before and after."""
+    old, new = _spec(old_body), _spec(new_body)
+    return tuple(
+        (name, before, after)
+        for name, before in sorted(old.items())
+        if type(before) is int and type(after := new.get(name)) is int and before != after
+    )
+
+
+def _spec(body: bytes) -> dict[str, object]:
+    spec = parts_of(body).get("spec")
+    if spec is None:
+        return {}
+    try:
+        found = _any_decoder.decode(spec)
+    except UNREADABLE:
+        return {}
+    return found if type(found) is dict else {}
+
+
 def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], ...]:
     """Return what whole numbers of two specs were and are, where they differ in the same place.
 
