@@ -14,7 +14,7 @@ from suture.app.intake import Intake
 from suture.app.watches import Want
 from suture.model import names
 from suture.model.graph import Graph
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, PodState
 from suture.wire.trim import Trimmer
 
 UNHURRIED = replace(PACE, watch_s=3600, fresh_watch_s=3600)
@@ -37,7 +37,7 @@ class Doubting:
         if follower is not None:
             follower.relist()
 
-    def restated(self, key: names.ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Let it go by."""
 
     def ended(self, thing: ClusterObject) -> None:

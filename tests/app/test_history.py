@@ -15,7 +15,7 @@ from suture.model import names
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import Gvk, ObjectKey, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, PodState
 from suture.wire.trim import Trimmer
 from suture.wire.watch import AskPages, AskStream, AskWatch, Delta, Lost, Reflector, Signal
 
@@ -41,9 +41,9 @@ class Mourner:
         assert self.alive[thing.uid] == thing.key.name
         assert not terminates
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Expect a life that is there."""
-        assert key.name in self.alive.values()
+        assert state.key.name in self.alive.values()
 
     def ended(self, thing: ClusterObject) -> None:
         """Expect a life that is there, for the last time."""

@@ -13,7 +13,7 @@ from suture.budget.claims import Claim
 from suture.judge import World
 from suture.model.clock import Window
 from suture.model.names import PODS, Operation, Resource
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.objects import ClusterObject, PodFacts, PodState
 from suture.model.request import Intent
 from suture.policy.rules import ClusterFacts
 
@@ -76,6 +76,19 @@ def test_a_pod_that_is_ready_in_the_place_of_another_gives_back_what_that_cost()
     rolled.takes(member("web-c"))
     rolled.settler.changed(ready, terminates=False)
     assert rolled.spent == 1
+
+
+def test_a_successor_is_known_by_its_state_alone() -> None:
+    """As the watch tells of most pods; not before it is Ready."""
+    old, new = member("web-a"), member("web-b", ready=False)
+    rolled = Rolled(old)
+    rolled.takes(old)
+    rolled.makes(new)
+    now = PodState(new.key, new.uid, "2", b"", owner(SET), ready=False, finished=False)
+    rolled.settler.restated(now)
+    assert rolled.spent == 1
+    rolled.settler.restated(replace(now, ready=True))
+    assert rolled.spent == 0
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from suture.model.names import (
     Propagation,
     Resource,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, PodState
 from suture.model.request import DeleteOptions, Request
 from suture.wire.trim import Trimmer
 
@@ -75,7 +75,7 @@ class World:
         """Note when it was."""
         self.changed_at = time.monotonic()
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Note when it was."""
         self.changed_at = time.monotonic()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from suture.model.names import ObjectKey, Resource
-from suture.model.objects import ClusterObject
+from suture.model.names import Resource
+from suture.model.objects import ClusterObject, PodState
 
 
 class Told:
@@ -26,9 +26,9 @@ class Told:
         """Keep it."""
         self.all.append(("terminates" if terminates else "changed", thing))
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Keep its name."""
-        self.states.append(key.name)
+        self.states.append(state.key.name)
 
     def ended(self, thing: ClusterObject) -> None:
         """Keep it."""

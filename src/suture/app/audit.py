@@ -23,7 +23,7 @@ from suture.app.slices import SLICE_CHECK
 from suture.errors import SutureError, UnavailableError
 from suture.model.clock import Now
 from suture.model.names import ObjectKey, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, PodState
 from suture.wire.identities import Identities, Identity, identities
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,7 @@ class Auditor:
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
         """Let it go by."""
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Nothing: it is audited as it is then."""
 
     def ended(self, thing: ClusterObject) -> None:

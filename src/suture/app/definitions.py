@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
 from suture.model.graph import Graph
-from suture.model.names import API_SERVICES, CRDS, ObjectKey, Resource
-from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
+from suture.model.names import API_SERVICES, CRDS, Resource
+from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts, PodState
 from suture.wire.discovery import ApiResource
 
 VERBS = frozenset({"get", "list", "watch", "create", "update", "patch", "delete"})
@@ -72,7 +72,7 @@ class Definitions:
         """Follow what a definition serves now."""
         self._noted(thing)
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Nothing: a pod defines nothing."""
 
     def ended(self, thing: ClusterObject) -> None:

@@ -147,7 +147,7 @@ class Intake:
             sweep.see_row(graph.row_put)
         for observer in self._heeding_of(resource):
             try:
-                observer.restated(state.key)
+                observer.restated(state)
             except Exception:  # one observer's defect must not stop the model
                 log.exception("observer failed", key=state.key)
 

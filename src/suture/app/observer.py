@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from suture.model.names import ObjectKey, Resource
-from suture.model.objects import ClusterObject
+from suture.model.names import Resource
+from suture.model.objects import ClusterObject, PodState
 
 
 class Observer(Protocol):
@@ -35,7 +35,7 @@ class Observer(Protocol):
         """Note that the same life is now like this; `terminates`: its delete was accepted."""
         ...
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Note that the same life of a pod told its state anew: Ready, finished, or neither.
 
         All else of it is as it was, and nobody read it again. WHY beside `changed`: it is what most

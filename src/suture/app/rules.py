@@ -15,8 +15,8 @@ import structlog
 
 from suture.app.watches import Want, Watches
 from suture.model.graph import Graph
-from suture.model.names import API_SERVICES, CRDS, SECRETS, ObjectKey, Resource
-from suture.model.objects import ClusterObject, CrdFacts
+from suture.model.names import API_SERVICES, CRDS, SECRETS, Resource
+from suture.model.objects import ClusterObject, CrdFacts, PodState
 from suture.model.rules import (
     REFERENCE_RULES,
     KindRules,
@@ -96,7 +96,7 @@ class Rules:
         """Heed a rule or a definition as it is now."""
         self.began(thing)
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Nothing: a pod says no rule."""
 
     def ended(self, thing: ClusterObject) -> None:

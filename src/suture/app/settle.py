@@ -10,12 +10,12 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from suture.app.signals import Signals
-from suture.app.successors import Successors
+from suture.app.successors import Successors, controller_of, serves
 from suture.impact.explained import ALWAYS_COUNTED
 from suture.judge import World
 from suture.model.clock import Now
-from suture.model.names import ObjectKey, Resource
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.names import Resource
+from suture.model.objects import ClusterObject, PodState, WorkloadFacts
 
 
 class Settler:
@@ -42,14 +42,16 @@ class Settler:
         """Settle what was reserved for its removal, or for its size."""
         if terminates:
             self._settle_removal(thing)
-        if self._successors.waits(thing):
-            self._succeed(thing)
+        if self._successors.owed and serves(thing):
+            self._succeed(thing.uid, controller_of(thing.owners))
         if isinstance(thing.facts, WorkloadFacts) and thing.facts.replicas is not None:
             for intent in self._world.overlay.seen_size(thing.uid, thing.facts.replicas):
                 self._world.ledger.settle(intent, self._clock())
 
-    def restated(self, key: ObjectKey) -> None:
-        """Nothing: what was reserved waits for a removal, or a size."""
+    def restated(self, state: PodState) -> None:
+        """Give back what a pod cost in whose place this one is, where it is Ready now."""
+        if self._successors.owed and state.ready:
+            self._succeed(state.uid, controller_of((state.owner,)))
 
     def ended(self, thing: ClusterObject) -> None:
         """Remember that it was there, and settle what was reserved for its removal."""
@@ -64,12 +66,12 @@ class Settler:
                 self._signals.settled("settled")
                 self._successors.took(thing, intent.identity, self._clock())
 
-    def _succeed(self, pod: ClusterObject) -> None:
+    def _succeed(self, pod: str, owner: str) -> None:
         """Give back what a pod cost that its operator made another for, which is Ready now."""
-        creation = self._world.history.creation(pod.uid)
+        creation = self._world.history.creation(pod)
         if creation is None:
             return
-        gone = self._successors.follows(pod, creation)
+        gone = self._successors.follows(pod, owner, creation)
         now = self._clock()
         if gone is not None and self._world.ledger.recreated(creation.operator, gone, now):
             self._signals.settled("recreated")

@@ -7,13 +7,14 @@ and makes the next, which has another name; from when that one is Ready nothing 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.lives import Created
 from suture.model.names import PODS, ObjectKey
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.objects import ClusterObject, OwnerReference, PodFacts
 
 OWED: Final = 16_384
 """LIMIT: owners and operators with pods that nothing has taken the place of, 0.5 kB each. Forgotten
@@ -41,8 +42,8 @@ class Successors:
 
     def took(self, pod: ClusterObject, identity: str, now: Now) -> None:
         """Take note that an identity removed a pod of an owner."""
-        owner = _owner(pod)
-        if not owner:
+        owner = controller_of(pod.owners)
+        if pod.key.resource != PODS or not owner:
             return
         owed = self._owed.setdefault((owner, identity), [])
         owed.append((pod.key, now.mono_ns))
@@ -50,27 +51,22 @@ class Successors:
         for each in oldest(self._owed, OWED):
             del self._owed[each]
 
-    def waits(self, pod: ClusterObject) -> bool:
-        """Whether an object may be a successor: a Ready pod, and any is owed at all."""
-        return (
-            bool(self._owed)
-            and pod.key.resource == PODS
-            and isinstance(pod.facts, PodFacts)
-            and pod.facts.ready
-            and not pod.terminating
-            and pod.uid not in self._served
-        )
+    @property
+    def owed(self) -> bool:
+        """Whether any pod went in whose place none has come."""
+        return bool(self._owed)
 
-    def follows(self, pod: ClusterObject, made: Created) -> ObjectKey | None:
+    def follows(self, pod: str, owner: str, made: Created) -> ObjectKey | None:
         """Return the pod in whose place this one was made, by whom the creation tells.
 
-        None where that identity owes none, or made this one before it took any.
+        `pod` and `owner` are uids, of one that is Ready and of its controller. None where it has
+        counted, where that identity owes none, or made this one before it took any.
         """
-        spot = _owner(pod), made.identity
+        spot = owner, made.identity
         owed = self._owed.get(spot)
-        if not owed or made.at_ns < owed[0][1] - SEEN_LATE_NS:
+        if not owed or pod in self._served or made.at_ns < owed[0][1] - SEEN_LATE_NS:
             return None
-        self._served[pod.uid] = None
+        self._served[pod] = None
         for uid in oldest(self._served, SERVED):
             del self._served[uid]
         key, _ = owed.pop(0)
@@ -79,8 +75,12 @@ class Successors:
         return key
 
 
-def _owner(pod: ClusterObject) -> str:
-    """Return the uid of the controller of a pod, empty where it has none."""
-    if pod.key.resource != PODS:
-        return ""
-    return next((owner.uid for owner in pod.owners if owner.controller), "")
+def serves(thing: ClusterObject) -> bool:
+    """Whether an object is a pod that is Ready and stays."""
+    facts = thing.facts
+    return isinstance(facts, PodFacts) and facts.ready and not thing.terminating
+
+
+def controller_of(owners: Sequence[OwnerReference]) -> str:
+    """Return the uid of the controller among owners, empty where none is."""
+    return next((owner.uid for owner in owners if owner.controller), "")

@@ -18,7 +18,7 @@ from suture.lab.differential.worlds import HELD
 from suture.lab.scenarios.shapes import parts
 from suture.lab.soak.follow import Follower
 from suture.model.names import PODS, REPLICA_SETS, SERVICES, ObjectKey, Resource
-from suture.model.objects import ClusterObject, SliceFacts, WorkloadFacts
+from suture.model.objects import ClusterObject, PodState, SliceFacts, WorkloadFacts
 
 NOISE = frozenset(
     {
@@ -145,9 +145,9 @@ class Unrest:
         """Note when it was."""
         self._note(thing)
 
-    def restated(self, key: ObjectKey) -> None:
+    def restated(self, state: PodState) -> None:
         """Note when it was."""
-        if world_at(key) is not None:
+        if world_at(state.key) is not None:
             self.at = time.monotonic()
 
     def ended(self, thing: ClusterObject) -> None:
