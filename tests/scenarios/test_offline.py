@@ -8,7 +8,7 @@ import pytest
 
 from suture.lab.scenarios.offline.place import judge_offline
 from suture.lab.scenarios.reading import BUNDLED, find, load
-from suture.lab.scenarios.report import Report
+from suture.lab.scenarios.report import GuardMode, Report
 
 NAMES = sorted(path.stem for path in BUNDLED.glob("*.yaml"))
 BALANCERS = ["load-balancer-operator", "load-balancer-nil-selector"]
@@ -128,3 +128,51 @@ def test_budgets_count_in_the_time_of_the_story() -> None:
     assert (report.writes, report.refused, report.first_refused_write) == (11, 1, 11)
     assert "in 24h" in report.reasons[0]
     assert report.moved_s == 0
+
+
+TENANT = """\
+id: TENANT
+kind: incident
+title: A tenant goes, and with it the namespace that it owns
+family: closure
+detectable: before
+cluster:
+  files:
+    - apiVersion: apiextensions.k8s.io/v1
+      kind: CustomResourceDefinition
+      metadata: {name: tenants.example.com}
+      spec:
+        group: example.com
+        scope: Cluster
+        names: {plural: tenants, singular: tenant, kind: Tenant, listKind: TenantList}
+        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {
+          type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+    - {apiVersion: example.com/v1, kind: Tenant, metadata: {name: oil}, spec: {}}
+    - apiVersion: v1
+      kind: Namespace
+      metadata:
+        name: oil
+        ownerReferences: [{apiVersion: example.com/v1, kind: Tenant, name: oil}]
+  shapes:
+    - {shape: services-with-deployments, count: 12, namespaces: [oil], replicas: 2}
+actors:
+  op: {serviceAccount: tenants/operator}
+steps:
+  - {by: op, verb: delete, resource: tenants.example.com, names: oil}
+harm:
+  kinds: [services]
+"""
+
+
+@pytest.mark.parametrize(("mode", "lost"), [("off", 12), ("enforce", 0)])
+def test_a_namespace_may_be_owned_by_what_comes_after_it(
+    tmp_path: Path, mode: GuardMode, lost: int
+) -> None:
+    """All that lies in a namespace needs it first, and its owner's uid is known only then."""
+    file = tmp_path / "tenant.yaml"
+    file.write_text(TENANT)
+
+    report = judge_offline(load(file), mode, replayed=False)
+
+    assert report.expected, told(report)
+    assert report.harm.lost == lost

@@ -65,6 +65,7 @@ async def populate(
         if any(one["kind"] == "Node" for one in wave):
             # WHY: the scheduler looks at what is Ready, and a story of nodes needs pods on them.
             await until_ready(cluster, [one for one in world.made if one["kind"] == "Node"])
+    await _own_namespaces(cluster, world, wanted)
     world.made += await _create_all(cluster, world, list(await before_last(waves[-1])))
     await _delete_marked(cluster, world)
 
@@ -199,7 +200,7 @@ async def _namespaces(
     cluster: Cluster, world: World, objects: Sequence[Object], named: Iterable[str]
 ) -> None:
     """Make every namespace that is needed; a terminating namesake is waited for."""
-    bodies = {o["metadata"]["name"]: o for o in objects if o["kind"] == "Namespace"}
+    bodies = {o["metadata"]["name"]: _unowned(o) for o in objects if o["kind"] == "Namespace"}
     needed = dict.fromkeys(bodies)
     for one in objects:
         if one["kind"] != "Namespace" and cluster_scoped_unknown(cluster, one):
@@ -222,6 +223,26 @@ async def _namespaces(
     world.spaces += missing
     for name in set(bodies) - set(missing):
         await cluster.client.patch(path_of(api, "", name), bodies[name], type="merge")
+
+
+def _unowned(thing: Object) -> Object:
+    """Return an object without the owners whose uid nobody knows yet."""
+    open_ones = {id(owner) for owner, _ in unresolved(thing)}
+    if not open_ones:
+        return thing
+    owners = [one for one in thing["metadata"]["ownerReferences"] if id(one) not in open_ones]
+    return {**thing, "metadata": {**thing["metadata"], "ownerReferences": owners}}
+
+
+async def _own_namespaces(cluster: Cluster, world: World, objects: Sequence[Object]) -> None:
+    """Give namespaces the owners that come after them: all that lies in one needs it first."""
+    known = {identity(one): one["metadata"]["uid"] for one in world.made}
+    api = cluster.kinds.find("namespaces")
+    for one in objects:
+        if one["kind"] == "Namespace" and unresolved(one):
+            owned = (await with_owners(cluster, one, known))["metadata"]
+            owners = {"metadata": {"ownerReferences": owned["ownerReferences"]}}
+            await cluster.client.patch(path_of(api, "", owned["name"]), owners, type="merge")
 
 
 def cluster_scoped_unknown(cluster: Cluster, thing: Object) -> bool:
