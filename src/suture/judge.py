@@ -192,7 +192,7 @@ def _decided(
     verdict = decide(findings, actor, receipt)
     unmarked = not verdict.denies and _unmarked(exemption, request, world, now)
     if not (traceless or unmarked or verdict.denies):
-        _note(request, actor, world, change, now)
+        _note(request, actor, world, change, now, charged=bool(claims))
     if verdict.denies and actor.kind is IdentityKind.PERSON:
         verdict = asked_again(verdict, request)
     return Judgement(
@@ -264,8 +264,19 @@ def spared_by_quarantine(request: Request) -> bool:
     return request.subresource == "status" or request.gvr.resource in SPARED
 
 
-def _note(request: Request, actor: Actor, world: World, change: Change, now: Now) -> None:
-    """Remember what was let through: who made what, and which objects count as gone from now."""
+def _note(
+    request: Request,
+    actor: Actor,
+    world: World,
+    change: Change,
+    now: Now,
+    *,
+    charged: bool = False,
+) -> None:
+    """Remember what was let through: who made what, and which objects count as gone from now.
+
+    `charged`: it has claims, which are to be confirmed when its effect is seen.
+    """
     world.history.habits.note(request)
     if not request.subresource and request.new is not None:
         world.consents.note_write(
@@ -277,13 +288,26 @@ def _note(request: Request, actor: Actor, world: World, change: Change, now: Now
         )
     remember(request, change, world.view, now)
     note_made(request, actor, world, now)
-    if not change.removed:
-        return
     view = world.view
+    written = _written(change, view) if charged else ""
+    if not (change.removed or written):
+        return
     for row in change.direct:
         stand_ins = [view.uid(other) for other in replacements(view, row, change.removed)]
         world.history.note_renamed(actor.user.username, stand_ins, now)
-    world.overlay.admit(intent_of(request), [view.uid(row) for row in change.removed], now)
+    removed = [view.uid(row) for row in change.removed]
+    world.overlay.admit(intent_of(request), removed, now, written=written)
+
+
+def _written(change: Change, view: GraphView) -> str:
+    """Return the uid of what a request makes, or writes and leaves there; empty where it does not.
+
+    WHY: what takes nothing away shows in nothing but that object's next state.
+    """
+    made = change.rewritten
+    if made is not None:
+        return "" if made.row in change.direct else made.after.uid
+    return view.uid(change.resized.row) if change.resized is not None else ""
 
 
 def note_made(request: Request, actor: Actor, world: World, now: Now) -> None:

@@ -14,6 +14,7 @@ from suture.judge import World
 from suture.model.clock import Window
 from suture.model.names import PODS, Operation, Resource
 from suture.model.objects import ClusterObject, PodFacts, PodState
+from suture.model.overlay import HORIZON_S
 from suture.model.request import Intent
 from suture.policy.rules import ClusterFacts
 
@@ -125,3 +126,24 @@ def test_what_another_made_gives_nothing_back() -> None:
     rolled.takes(old)
     rolled.makes(member("web-b"), by="system:serviceaccount:other:other")
     assert rolled.spent == 1
+
+
+@pytest.mark.parametrize(("seen", "spent"), [(True, 1), (False, 0)])
+def test_what_an_update_cost_stays_where_its_object_was_seen_written(
+    seen: bool, spent: int
+) -> None:
+    """And is given back past the horizon where nothing came of it."""
+    rolled = Rolled()
+    intent = Intent(NAME, Operation.UPDATE, SET.key, "", SET.uid)
+    claim = Claim(
+        budget="stopped", holder=OPERATOR.operator, key="schedule", amount=1, population=0,
+        windows=(Window(3600, 5, 0),), victims=(SET.key,),
+    )  # fmt: skip
+    rolled.world.ledger.reserve(intent, [claim], rolled.at, force=False)
+    rolled.world.overlay.admit(intent, (), rolled.at, written=SET.uid)
+    if seen:
+        rolled.settler.changed(replace(SET, resource_version="9"), terminates=False)
+    rolled.wait(HORIZON_S + 1)
+    rolled.settler.tick(rolled.at)
+    assert rolled.spent == spent
+    assert len(rolled.world.overlay) == 0

@@ -31,17 +31,19 @@ def test_a_removal_counts_until_it_is_seen() -> None:
     assert overlay.seen("u2") == ()
 
 
-def test_a_size_counts_until_it_is_true() -> None:
-    """The lowest admitted size holds until the graph shows it or less."""
+def test_what_is_written_is_proven_by_its_next_state() -> None:
+    """Whoever wrote it; what goes along is still to be seen then."""
     overlay = Overlay()
-    overlay.admit(intent(1), [], NOW, resized={"w": 5})
-    overlay.admit(intent(2), [], NOW, resized={"w": 3})
-    assert overlay.resized == {"w": 3}
-    assert overlay.seen_size("w", 6) == ()
-    assert overlay.seen_size("w", 5) == (intent(1),)
-    assert overlay.resized == {"w": 3}
-    assert overlay.seen_size("w", 0) == (intent(2),)
-    assert overlay.resized == {}
+    overlay.admit(intent(1), [], NOW, written="w")
+    overlay.admit(intent(2), ["u2"], NOW, written="w")
+    assert not overlay.gone("w")
+    assert overlay.seen("w") == ()
+    assert overlay.seen_written("w") == (intent(1), intent(2))
+    assert not overlay.holds(intent(1))
+    assert overlay.gone("u2")
+    assert overlay.seen_written("w") == ()
+    assert overlay.seen("u2") == (intent(2),)
+    assert len(overlay) == 0
 
 
 def test_a_retry_is_judged_without_itself() -> None:
@@ -81,31 +83,31 @@ class OverlayMachine(RuleBasedStateMachine):
         super().__init__()
         self.overlay = Overlay()
         self.removed: dict[Intent, set[str]] = {}
-        self.resized: dict[Intent, dict[str, int]] = {}
+        self.written: dict[Intent, str] = {}
 
-    @rule(one=INTENTS, removed=st.sets(UIDS), resized=st.dictionaries(UIDS, st.integers(0, 9)))
-    def admit(self, one: Intent, removed: set[str], resized: dict[str, int]) -> None:
-        self.overlay.admit(one, removed, NOW, resized=resized)
-        self.removed[one], self.resized[one] = set(removed), dict(resized)
+    @rule(one=INTENTS, removed=st.sets(UIDS), written=st.just("") | UIDS)
+    def admit(self, one: Intent, removed: set[str], written: str) -> None:
+        self.overlay.admit(one, removed, NOW, written=written)
+        self.removed[one], self.written[one] = set(removed), written
 
     @rule(one=INTENTS)
     def expire(self, one: Intent) -> None:
         self.overlay.expire(one)
-        self.removed[one], self.resized[one] = set(), {}
+        self.removed[one], self.written[one] = set(), ""
 
     @rule(uid=UIDS)
     def seen(self, uid: str) -> None:
-        self.overlay.seen(uid)
-        for one in self.removed:
+        held = {one for one, removed in self.removed.items() if uid in removed}
+        assert set(self.overlay.seen(uid)) == held
+        for one in held:
             self.removed[one].discard(uid)
-            self.resized[one].pop(uid, None)
 
-    @rule(uid=UIDS, replicas=st.integers(0, 9))
-    def seen_size(self, uid: str, replicas: int) -> None:
-        self.overlay.seen_size(uid, replicas)
-        for sizes in self.resized.values():
-            if sizes.get(uid, -1) >= replicas:
-                del sizes[uid]
+    @rule(uid=UIDS)
+    def seen_written(self, uid: str) -> None:
+        held = {one for one, written in self.written.items() if written == uid}
+        assert set(self.overlay.seen_written(uid)) == held
+        for one in held:
+            self.written[one] = ""
 
     @rule(one=INTENTS)
     def look_without(self, one: Intent) -> None:
@@ -116,13 +118,8 @@ class OverlayMachine(RuleBasedStateMachine):
     @invariant()
     def agrees(self) -> None:
         assert set(self.overlay.gone_uids) == set().union(*self.removed.values())
-        lowest: dict[str, int] = {}
-        for sizes in self.resized.values():
-            for uid, size in sizes.items():
-                lowest[uid] = min(size, lowest.get(uid, size))
-        assert self.overlay.resized == lowest
         assert len(self.overlay) == sum(
-            bool(self.removed[one] or self.resized[one]) for one in self.removed
+            bool(self.removed[one] or self.written[one]) for one in self.removed
         )
 
 

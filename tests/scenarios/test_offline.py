@@ -176,3 +176,39 @@ def test_a_namespace_may_be_owned_by_what_comes_after_it(
 
     assert report.expected, told(report)
     assert report.harm.lost == lost
+
+
+SCHEDULES = """\
+id: SCHEDULES
+kind: incident
+title: An operator suspends every schedule, one a minute
+family: pace
+detectable: nth
+cluster:
+  shapes:
+    - {shape: cronjobs, count: 30, namespaces: [jobs], suspend: false, schedule: "0 3 1 1 *"}
+    - {shape: services-with-deployments, count: 20, namespaces: "team-{0..7}", replicas: 2}
+actors:
+  op: {serviceAccount: batch/operator}
+steps:
+  - by: op
+    verb: patch
+    resource: cronjobs.batch
+    namespaces: [jobs]
+    select: all
+    over: 30m
+    patch: {value: {spec: {suspend: true}}}
+harm:
+  probes: {writes_admitted: 20}
+"""
+
+
+def test_what_updates_cost_is_counted_however_slow_they_are(tmp_path: Path) -> None:
+    """A minute apart each is seen, and none is given back: the hour's window holds."""
+    file = tmp_path / "schedules.yaml"
+    file.write_text(SCHEDULES)
+
+    report = judge_offline(load(file), "enforce", replayed=False)
+
+    assert report.expected, told(report)
+    assert (report.writes, report.refused) == (30, 10)

@@ -15,11 +15,11 @@ from suture.impact.explained import ALWAYS_COUNTED
 from suture.judge import World
 from suture.model.clock import Now
 from suture.model.names import Resource
-from suture.model.objects import ClusterObject, PodState, WorkloadFacts
+from suture.model.objects import ClusterObject, PodState
 
 
 class Settler:
-    """An observer of the model: gone, going, resized, or newly there; told the time by wiring."""
+    """An observer of the model: gone, going, written, or newly there; told the time by wiring."""
 
     heeds: AbstractSet[Resource] | None = None
 
@@ -39,14 +39,14 @@ class Settler:
         self.changed(thing, terminates=thing.terminating)
 
     def changed(self, thing: ClusterObject, *, terminates: bool) -> None:
-        """Settle what was reserved for its removal, or for its size."""
+        """Settle what was reserved for its removal, or for a write of it."""
         if terminates:
             self._settle_removal(thing)
         if self._successors.owed and serves(thing):
             self._succeed(thing.uid, controller_of(thing.owners))
-        if isinstance(thing.facts, WorkloadFacts) and thing.facts.replicas is not None:
-            for intent in self._world.overlay.seen_size(thing.uid, thing.facts.replicas):
-                self._world.ledger.settle(intent, self._clock())
+        for intent in self._world.overlay.seen_written(thing.uid):
+            if self._world.ledger.settle(intent, self._clock()):
+                self._signals.settled("settled")
 
     def restated(self, state: PodState) -> None:
         """Give back what a pod cost in whose place this one is, where it is Ready now."""

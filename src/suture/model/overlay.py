@@ -1,13 +1,13 @@
 """What was admitted and not yet seen, laid over the graph so that every view counts it.
 
-Pure and in memory, with one caller. Pessimistic: an admitted removal or scale-down counts at once,
-an admitted addition does not count until it is seen. Kept by intent, so that a retry of the same
-intent adds nothing and its failure takes back all of it.
+Pure and in memory, with one caller. Pessimistic: an admitted removal counts at once, an admitted
+addition does not count until it is seen. Kept by intent, so that a retry of the same intent adds
+nothing and its failure takes back all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -20,14 +20,12 @@ HORIZON_S = 65
 """LIMIT: when an admitted write can no longer happen unseen: 60 s, the API server's default
 RequestTimeout, and 5 s, the age at which the model stops being believed."""
 
-NOTHING: Mapping[str, int] = {}
-
 
 class _Admitted(msgspec.Struct):
-    """What one intent would remove and resize, by uid, less what was seen of it."""
+    """What one intent would remove and the one object that it writes, less what was seen of it."""
 
     removed: set[str]
-    resized: dict[str, int]
+    written: str = ""
     at_ns: int = 0
 
 
@@ -49,23 +47,22 @@ class Overlay:
     objects that goes is one entry of 1 MB.
     """
 
-    __slots__ = ("_by_intent", "_graph", "_holders", "gone_uids", "resized")
+    __slots__ = ("_by_intent", "_graph", "_holders", "_writers", "gone_uids")
 
     def __init__(self, graph: Shaded | None = None) -> None:
         self._graph = graph
         self._by_intent: dict[Intent, _Admitted] = {}
-        self._holders: dict[str, dict[Intent, None]] = {}  # who removes or resizes this uid
+        self._holders: dict[str, dict[Intent, None]] = {}  # who removes this uid
+        self._writers: dict[str, dict[Intent, None]] = {}  # who writes this uid
         self.gone_uids: dict[str, int] = {}
         """How many intents remove this uid."""
-        self.resized: dict[str, int] = {}
-        """The lowest wanted count that was admitted for a workload's uid."""
 
     def gone(self, uid: str) -> bool:
         """Tell whether an admitted request removes the object of this uid."""
         return uid in self.gone_uids
 
     def holders(self, uid: str) -> tuple[Intent, ...]:
-        """Return the admitted intents that take away or resize the object of this uid."""
+        """Return the admitted intents that take away the object of this uid."""
         return tuple(self._holders.get(uid, ()))
 
     def admit(
@@ -74,12 +71,16 @@ class Overlay:
         removed: Iterable[str],
         now: Now,
         *,
-        resized: Mapping[str, int] = NOTHING,
+        written: str = "",
     ) -> None:
-        """Count what `intent` would do. Admitted again, it counts once: the latest holds."""
+        """Count what `intent` would do. Admitted again, it counts once: the latest holds.
+
+        `written`: the uid of an object that it writes and that stays; the next state of that
+        which is seen proves the intent persisted.
+        """
         self.expire(intent)
-        entry = _Admitted(set(removed), dict(resized), now.mono_ns)
-        if entry.removed or entry.resized:
+        entry = _Admitted(set(removed), written, now.mono_ns)
+        if entry.removed or entry.written:
             self._by_intent[intent] = entry
             self._lay(intent, entry)
 
@@ -88,11 +89,27 @@ class Overlay:
 
         Any of an intent's effects seen proves that it was persisted: those returned are to settle.
         """
-        return self._drop(uid, None)
+        found = tuple(self._holders.get(uid, ()))
+        for intent in found:
+            entry = self._by_intent[intent]
+            entry.removed.remove(uid)
+            self._lift(intent, _Admitted({uid}))
+            self._forget_if_empty(intent, entry)
+        return found
 
-    def seen_size(self, uid: str, replicas: int) -> tuple[Intent, ...]:
-        """Drop the new sizes of a workload that `replicas`, now in the graph, makes true."""
-        return self._drop(uid, replicas)
+    def seen_written(self, uid: str) -> tuple[Intent, ...]:
+        """Note that the graph shows another state of an object; return whose doing it was.
+
+        WHY of whoever: another's write of the same object within milliseconds may prove one that
+        failed. What that one is charged it keeps then, and is not charged for its retry.
+        """
+        found = tuple(self._writers.get(uid, ()))
+        for intent in found:
+            entry = self._by_intent[intent]
+            entry.written = ""
+            self._lift(intent, _Admitted(set(), uid))
+            self._forget_if_empty(intent, entry)
+        return found
 
     def due(self, now: Now) -> tuple[Intent, ...]:
         """Return the intents that are past the horizon, to be expired unless they happened."""
@@ -130,23 +147,9 @@ class Overlay:
                 self._by_intent[intent] = entry
                 self._lay(intent, entry)
 
-    def _drop(self, uid: str, replicas: int | None) -> tuple[Intent, ...]:
-        found = []
-        for intent in tuple(self._holders.get(uid, ())):
-            entry = self._by_intent[intent]
-            size = entry.resized.get(uid)
-            if replicas is not None and (size is None or size < replicas):
-                continue
-            found.append(intent)
-            if replicas is None and uid in entry.removed:
-                entry.removed.remove(uid)
-                self._lift(intent, _Admitted({uid}, {}))
-            if size is not None:
-                del entry.resized[uid]
-                self._lift(intent, _Admitted(set(), {uid: size}))
-            if not (entry.removed or entry.resized):
-                del self._by_intent[intent]
-        return tuple(found)
+    def _forget_if_empty(self, intent: Intent, entry: _Admitted) -> None:
+        if not (entry.removed or entry.written):
+            del self._by_intent[intent]
 
     def _lay(self, intent: Intent, entry: _Admitted) -> None:
         for uid in entry.removed:
@@ -154,9 +157,8 @@ class Overlay:
             if self._graph is not None:
                 self._graph.leave(uid)
             self._holders.setdefault(uid, {})[intent] = None
-        for uid, size in entry.resized.items():
-            self.resized[uid] = min(size, self.resized.get(uid, size))
-            self._holders.setdefault(uid, {})[intent] = None
+        if entry.written:
+            self._writers.setdefault(entry.written, {})[intent] = None
 
     def _lift(self, intent: Intent, part: _Admitted) -> None:
         for uid in part.removed:
@@ -165,21 +167,16 @@ class Overlay:
                 del self.gone_uids[uid]
                 if self._graph is not None:
                     self._graph.stay(uid)
-        for uid in part.resized:
-            others = (one for one in self._holders[uid] if one != intent)
-            sizes = (self._by_intent[one].resized.get(uid) for one in others)
-            known = [size for size in sizes if size is not None]
-            if known:
-                self.resized[uid] = min(known)
-            else:
-                del self.resized[uid]
-        for uid in part.removed | part.resized.keys():
-            still = self._by_intent.get(intent)
-            if still is None or not (uid in still.removed or uid in still.resized):
-                holders = self._holders[uid]
-                del holders[intent]
-                if not holders:
-                    del self._holders[uid]
+            _withdraw(self._holders, uid, intent)
+        if part.written:
+            _withdraw(self._writers, part.written, intent)
 
     def __len__(self) -> int:
         return len(self._by_intent)
+
+
+def _withdraw(kept: dict[str, dict[Intent, None]], uid: str, intent: Intent) -> None:
+    intents = kept[uid]
+    del intents[intent]
+    if not intents:
+        del kept[uid]
