@@ -113,11 +113,12 @@ ALL = tuple(f"svc-{n}" for n in range(5))
         (("svc-5",), (), []),
         (ALL, ("svc-0", "svc-1"), []),
         (("svc-0",), ("svc-1",), []),
-        (("svc-0",), ("to-come",), []),
+        (("svc-0",), ("to-come",), [("backends", 1, 0)]),
+        (("svc-0",), ("svc-1", "to-come"), []),
     ],
 )
 def test_a_route_is_emptied(old: tuple[str, ...], new: tuple[str, ...], found: Found) -> None:
-    """Of what answers; a part, a switch, and a Service that is still to come are changes."""
+    """Of what answers; a part and a switch are changes, to a Service that is there."""
     assert beside(INGRESSES, ingress(*old), ingress(*new)) == found
 
 

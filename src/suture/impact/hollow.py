@@ -91,9 +91,10 @@ def _address(scene: Scene, made: Rewritten) -> Told:
 def _backends(scene: Scene, made: Rewritten) -> Told:
     """Tell of a route that would lead to none of the Services that answer now, nor to others."""
     old, new = _services(made.before), _services(made.after)
-    if made.before is None or not old or new - old:
-        return
     view = scene.view
+    # WHY there: to a Service that nobody has made nothing is led.
+    if made.before is None or not old or any(view.service(one) is not None for one in new - old):
+        return
     serving = {one for one in old if _serves(view, one)}
     lost = {one for one in serving - new if not _led_to_by_another(view, one, made.row)}
     left = len(serving) - len(lost)
