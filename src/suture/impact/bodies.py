@@ -124,6 +124,33 @@ def status_bytes(body: bytes) -> bytes:
         return b""
 
 
+class _Reference(msgspec.Struct, gc=False):
+    name: str = ""
+
+
+class _MachineStatus(msgspec.Struct, rename="camel", gc=False):
+    node_name: str = ""
+    node_ref: _Reference | None = None
+
+
+class _Machine(msgspec.Struct, gc=False):
+    status: _MachineStatus | None = None
+
+
+_machine_decoder = msgspec.json.Decoder(_Machine)
+
+
+def node_named(body: bytes) -> str:
+    """Return the node that an object's status names as its own, empty where it names none."""
+    try:
+        status = _machine_decoder.decode(body).status
+    except UNREADABLE:
+        return ""
+    if status is None:
+        return ""
+    return status.node_ref.name if status.node_ref is not None else status.node_name
+
+
 class _Condition(msgspec.Struct, gc=False):
     type: str = ""
     status: str = ""

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from suture.impact.builtin import BUILT_IN
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import CapacityLost, Victim
-from suture.impact.finalizers import BUILT_IN
 from suture.impact.fit import Asked, Open, is_open, running, unplaced
+from suture.impact.machines import node_behind
+from suture.impact.recent import is_custom
 from suture.impact.scene import Scene, named
 from suture.model.graph import GraphView
 from suture.model.names import CRDS, DAEMON_SETS, NODES, ObjectKey, Resource
@@ -36,6 +38,11 @@ def touches_nodes(change: Change) -> bool:
     return bool(change.direct)
 
 
+def may_hold_room(resource: Resource) -> bool:
+    """Whether objects of a type may be nodes, or machines of nodes."""
+    return resource == NODES or is_custom(resource)
+
+
 def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
     """Yield what a change takes from the room that pods have."""
     made, change = scene.change.rewritten, scene.change
@@ -44,12 +51,24 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
         going: list[int] = []
         for row in scene.kinds.get(NODES, ()):
             (held if _is_held(scene, row) else going).append(row)
+        held += _behind_machines(scene, frozenset(held + going))
         if held:
             yield _Loss(scene, held).effect("cordoned", [])
         if going:
             yield _Loss(scene, going).effect("deleted", _movable(scene.view, going))
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)
+
+
+def _behind_machines(scene: Scene, known: frozenset[int]) -> list[int]:
+    """Return the nodes, none of those `known`, whose machines a request deletes for no cause."""
+    found = [
+        node
+        for row in scene.direct
+        if is_custom(scene.view.resource(row)) and not scene.causes.explains(row)
+        if (node := node_behind(scene.request, scene.view, row)) is not None
+    ]
+    return [node for node in found if node not in known]
 
 
 def _is_held(scene: Scene, row: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
-from suture.impact.capacity import capacity_effects, touches_nodes
+from suture.impact.capacity import capacity_effects, may_hold_room, touches_nodes
 from suture.impact.change import Change
 from suture.impact.churn import churn_effects, repeats
 from suture.impact.disruption import disruption_effects, quorum_effects
@@ -48,7 +48,7 @@ from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.matchsets import Evaluate
-from suture.model.names import ENDPOINT_SLICES, NODES, PODS, SERVICES, WORKLOADS, Resource
+from suture.model.names import ENDPOINT_SLICES, PODS, SERVICES, WORKLOADS, Resource
 from suture.model.request import Request
 
 NO_IMPACT: Final = Impact()
@@ -119,7 +119,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
     Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
-    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, {NODES}.__contains__),
+    Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, may_hold_room),
     Family(frozenset({"scope_widened"}), widens, scope_effects, POLICIES.__contains__),
     Family(
         frozenset({"privilege_gained", "privilege_lost"}),

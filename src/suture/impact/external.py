@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.effects import ExternalDeleted
-from suture.impact.finalizers import BUILT_IN
+from suture.impact.machines import holder, is_id, node_behind
 from suture.impact.recent import remover
 from suture.impact.scene import Scene
 from suture.impact.storage import DELETE, reclaim_of
@@ -62,7 +62,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
                 tally = tallies.setdefault((resource, *found), _Tally())
                 tally.count += 1
                 tally.direct += row in scene.direct
-                tally.explained += scene.causes.explains(row)
+                tally.explained += scene.causes.explains(row) or _is_machine(scene, row)
                 if len(tally.rows) < scene.limit:
                     tally.rows.append(row)
     for (resource, why, policy), tally in tallies.items():
@@ -77,6 +77,11 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
             population=scene.view.count(resource),
             victims=tuple(map(scene.victim, tally.rows)),
         )
+
+
+def _is_machine(scene: Scene, row: int) -> bool:
+    """Whether an object is the machine of a node that is there: then it goes as that node does."""
+    return node_behind(scene.request, scene.view, row) is not None
 
 
 _NEVER: Final = frozenset(
@@ -113,13 +118,8 @@ def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
     if said.lower() in DELETES:
         return "deletion-policy", said
     # A provider's id is an address, a policy is a word.
-    held = [one for one in view.finalizers(row) if one not in BUILT_IN]
-    return (FINALIZER, held[0]) if is_id(said) and held else None
-
-
-def is_id(said: str) -> bool:
-    """Whether a field says which thing outside it is, and not what becomes of it."""
-    return "://" in said
+    held = holder(view, row) if is_id(said) else ""
+    return (FINALIZER, held) if held else None
 
 
 def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:

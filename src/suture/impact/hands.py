@@ -11,13 +11,13 @@ from typing import Final
 
 from suture.impact.explained import RECREATED_BY
 from suture.impact.keepers import works_for
-from suture.impact.parents import maker_of
+from suture.impact.parents import SIBLINGS, maker_of, mounting
 from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import PODS, ObjectKey
-from suture.model.objects import ServiceFacts
+from suture.model.names import CLAIMS, PODS, ObjectKey
+from suture.model.objects import CustomFacts, ServiceFacts
 from suture.model.writes import HOUR_S
 
 READERS: Final = 64
@@ -86,6 +86,32 @@ def made_before(scene: Scene, lot: Lot) -> int:
     )
     gone = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, HOUR_S)
     return max(0, made - gone)
+
+
+def claim_replaced(scene: Scene, row: int) -> bool:
+    """Whether the actor has made another claim in the place of one that no running pod mounts.
+
+    Within the last hour, for the same custom resource, and mounted by a Ready pod; less what was
+    taken from it in that hour. So a member is built anew beside the one that it replaces.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(row)
+    if now is None or scene.change.direct != (row,) or parent < 0:
+        return False
+    if not isinstance(view.facts(parent), CustomFacts) or mounting(view, row):
+        return False
+    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
+    made = sum(
+        view.resource(claim) == CLAIMS
+        and view.created(claim) >= since
+        and view.controller(claim) == parent
+        and view.history.created_by(view.uid(claim)) == identity
+        and any(map(view.serves, mounting(view, claim)))
+        for claim in view.children_of(parent)[:SIBLINGS]
+        if claim != row and not view.gone(claim)
+    )
+    gone = view.history.writes.counted(taken_from(view.uid(parent), CLAIMS), now, HOUR_S)
+    return made > gone
 
 
 def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from suture.impact.builtin import BUILT_IN
 from suture.impact.cascade import closure
-from suture.impact.finalizers import BUILT_IN
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 

@@ -15,6 +15,7 @@ import msgspec
 
 from suture.impact.bodies import status_bytes
 from suture.impact.change import Change
+from suture.impact.machines import node_behind
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_of
@@ -139,6 +140,8 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         writes.note(key, Deed(what, identity, number(view.uid(row))), now)
         if key.resource == NODES:
             writes.note_closed(key.name, now)
+        elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
+            writes.note_closed(view.name(node), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
             writes.count(remover(identity, resource), now, count)

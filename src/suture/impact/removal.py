@@ -15,7 +15,7 @@ from suture.impact.explained import (
     may_count,
     stands_for_pod,
 )
-from suture.impact.hands import made_before, made_lately
+from suture.impact.hands import claim_replaced, made_before, made_lately
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, Resource
@@ -115,6 +115,9 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     if not left:
         return
     tally.wanted = causes.asked_for(left)
+    if tally.wanted and resource == CLAIMS and claim_replaced(scene, left[0]):
+        tally.wanted -= 1
+        tally.replaced += 1
     standing = _standing(scene, resource, left)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)

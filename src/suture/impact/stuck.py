@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.builtin import BUILT_IN
 from suture.impact.effects import DeletionStuck
-from suture.impact.finalizers import BUILT_IN, called_alike
+from suture.impact.finalizers import called_alike
 from suture.impact.scene import Scene
 from suture.model.actor import SERVICE_ACCOUNT
 from suture.model.edges import Edge

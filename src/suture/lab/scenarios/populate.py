@@ -145,7 +145,9 @@ async def _create(cluster: Cluster, world: World, thing: Object) -> Object:
         metadata["labels"] = {**(metadata.get("labels") or {}), MARK: world.name}
     for field_name in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
         metadata.pop(field_name, None)
-    body = {key: value for key, value in thing.items() if key != "status"}
+    # WHY kept else: without the subresource a status is a field as any other.
+    apart = "status" in api.subresources
+    body = {key: value for key, value in thing.items() if key != "status" or not apart}
     body["metadata"] = metadata
     try:
         live = await cluster.client.create(path_of(api, space), body)
@@ -157,7 +159,7 @@ async def _create(cluster: Cluster, world: World, thing: Object) -> Object:
         if error.status in (400, 422):
             raise InputError(f"{named(body)} is not taken: {error.message}") from error
         raise
-    if "status" in thing and "status" in api.subresources:
+    if "status" in thing and apart:
         path = path_of(api, space, live["metadata"]["name"], "status")
         await cluster.client.patch(path, {"status": thing["status"]}, type="merge")
     live.setdefault("apiVersion", body["apiVersion"])
