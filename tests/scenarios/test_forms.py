@@ -207,3 +207,6 @@ harm: {kinds: [configmaps]}
 
     assert namespaces_of(load(path).scenario) == ["late-0"]
     assert free(tmp_path, text).verdict == "passed"
+    counted = text.replace('names: "late-{0..1}", body', 'names: "late-{i}", n: 2, body')
+    path = written(tmp_path, "counted", counted)
+    assert namespaces_of(load(path).scenario) == ["late-0"]

@@ -17,6 +17,7 @@ import msgspec
 
 from suture.errors import DocumentError, InputError
 from suture.lab.scenarios.durations import seconds
+from suture.lab.scenarios.expand import fill
 from suture.lab.scenarios.format import ALIASES, Actor, Scenario, Select, Step, listed, selection
 from suture.lab.scenarios.manifests import bytes_of, from_files, from_shapes, trailing
 from suture.lab.scenarios.probes import PROBES
@@ -315,7 +316,9 @@ def namespaces_of(scenario: Scenario) -> list[str]:
     for step in scenario.steps:
         named += [name for name in step.namespace_list if name not in made]
         if step.verb == "create" and step.resource_name == "namespaces":
-            made |= set(step.name_list) - set(named)
+            rounds = range(step.n or 1)
+            names = {fill(one, i, "{run}") for one in step.name_list for i in rounds}
+            made |= names - set(named)
     named += [
         account_of(actor.serviceAccount)[0]
         for actor in scenario.actors.values()
