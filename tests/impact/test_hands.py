@@ -26,8 +26,15 @@ from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import INGRESSES, PODS, ObjectKey, Resource
-from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.names import CLAIMS, INGRESSES, PODS, ObjectKey, Resource
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CustomFacts,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 from suture.model.request import Request
 
 ME = operator().user.username
@@ -228,3 +235,47 @@ def test_a_member_in_whose_place_another_was_made(
 
     (found,) = effects(impact, ObjectsRemoved)
     assert (found.counted, found.replaced) == (1, replaced)
+
+
+@pytest.mark.parametrize(
+    ("by", "old_s", "mounted", "ready", "taken", "wanted"),
+    [
+        pytest.param(ME, 60, "new", True, 0, 0, id="another serves"),
+        pytest.param(ME, 60, "both", True, 0, 1, id="it is mounted still"),
+        pytest.param(ME, 60, "", True, 0, 1, id="nobody mounts the other"),
+        pytest.param(ME, 60, "new", False, 0, 1, id="not Ready yet"),
+        pytest.param("another", 60, "new", True, 0, 1, id="made by another"),
+        pytest.param(ME, 4000, "new", True, 0, 1, id="long there"),
+        pytest.param(ME, 60, "new", True, 1, 1, id="in another's place"),
+    ],
+)
+def test_a_claim_in_whose_place_another_was_made(
+    by: str, old_s: float, mounted: str, ready: bool, taken: int, wanted: int
+) -> None:
+    """A member is built anew beside the one that it replaces; its claim is wanted no more."""
+    parent = thing(BALANCERS, "db", "prod", facts=CustomFacts())
+    old, new = (
+        thing(CLAIMS, name, "prod", owners=[owner(parent)], facts=ClaimFacts(bound=True))
+        for name in ("old", "new")
+    )
+    new = msgspec.structs.replace(new, created=at(50).utc_s - old_s)
+    pods = [
+        msgspec.structs.replace(
+            thing(
+                PODS, f"pod-{one.key.name}", "prod", labels={"app": "db"},
+                owners=[owner(parent)], facts=PodFacts(ready=ready),
+            ),
+            needs=(Need(Edge.CLAIM, one.key),),
+        )
+        for one in (old, new)
+        if mounted in (one.key.name, "both")
+    ]  # fmt: skip
+    view = cluster([parent, old, new, *pods, service("db")], made={"new": by})
+    view.history.writes.count(taken_from(parent.uid, CLAIMS), at(50), taken)
+
+    impact = impact_of(delete(old), view, now=at(50))
+
+    (claims,) = [
+        one for one in effects(impact, ObjectsRemoved) if one.resource == "persistentvolumeclaims"
+    ]
+    assert (claims.wanted, claims.replaced) == (wanted, 1 - wanted)

@@ -37,6 +37,7 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     replaced: int = 0
     """Of `counted`, beside `made_lately`, pods of a custom resource in whose place the actor has
     made others within the last hour, that serve behind the same Services: members that are rolled.
+    And the claim of one, once its successor's is mounted by a Ready pod.
     """
     wanted: int = 0
     in_use: int = 0

@@ -1,0 +1,87 @@
+"""Machines of nodes: who removes one is weighed as who closes its node."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import START, delete, graph_of, thing, workload
+from suture.impact.effects import CapacityLost, ExternalDeleted
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.graph import GraphView
+from suture.model.names import NODES, PODS, Resource
+from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts
+from suture.model.request import Request
+
+MACHINES = Resource("fleet.example.com", "machines")
+ROOMY = NodeFacts(ready=True, cpu_m=4000, memory_mi=8192, pods=110)
+KEPT = ("fleet.example.com/drain",)
+
+
+def machine(
+    name: str = "machine-0", said: str = "cloud:///zone/0", finalizers: tuple[str, ...] = KEPT
+) -> ClusterObject:
+    made = thing(MACHINES, name, "fleet", facts=CustomFacts(outside=said))
+    return msgspec.structs.replace(made, finalizers=finalizers)
+
+
+def removed(target: ClusterObject, status: object) -> Request:
+    """Ask for the delete of a machine that has a status."""
+    body = msgspec.json.encode({"kind": "Machine", "status": status})
+    return msgspec.structs.replace(delete(target), old_body=body)
+
+
+def view_of(*machines: ClusterObject) -> GraphView:
+    nodes = [thing(NODES, f"node-{n}", facts=ROOMY) for n in range(3)]
+    web = [
+        msgspec.structs.replace(one, facts=PodFacts(ready=True, node="node-0"))
+        if one.key.resource == PODS
+        else one
+        for one in workload("web")
+    ]
+    return GraphView(graph_of(*machines, *nodes, web), None)
+
+
+@pytest.mark.parametrize("status", [{"nodeRef": {"name": "node-0"}}, {"nodeName": "node-0"}])
+def test_a_machine_goes_as_its_node_does(status: object) -> None:
+    """Its node closes, with all that runs on it; it is no thing outside of its own."""
+    one = machine()
+
+    impact = impact_of(removed(one, status), view_of(one))
+
+    (node,) = effects(impact, CapacityLost)
+    assert (node.how, node.nodes, node.running) == ("cordoned", 1, 1)
+    (outside,) = effects(impact, ExternalDeleted)
+    assert (outside.count, outside.explained) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "status"),
+    [
+        pytest.param(machine(), {"nodeRef": {"name": "gone"}}, id="no such node"),
+        pytest.param(machine(), {"nodeRef": ["node-0"]}, id="odd"),
+        pytest.param(machine(), None, id="no status"),
+        pytest.param(machine(said="Delete"), {"nodeName": "node-0"}, id="no machine"),
+        pytest.param(machine(finalizers=()), {"nodeName": "node-0"}, id="nothing drains it"),
+    ],
+)
+def test_what_is_no_machine_of_a_node_closes_none(one: ClusterObject, status: object) -> None:
+    """It is what it says of itself, and is charged as that."""
+    impact = impact_of(removed(one, status), view_of(one))
+
+    assert effects(impact, CapacityLost) == []
+    assert all(not each.explained for each in effects(impact, ExternalDeleted))
+
+
+def test_nodes_of_machines_that_went_lately_are_leaving() -> None:
+    """So that a fleet goes no faster by its machines than by its nodes."""
+    first, second = machine(), machine("machine-1", "cloud:///zone/1")
+    view = view_of(first, second)
+    request = removed(first, {"nodeName": "node-0"})
+
+    remember(request, project(request, view), view, START)
+
+    (node,) = effects(impact_of(removed(second, {"nodeName": "node-1"}), view), CapacityLost)
+    assert node.leaving == 1
