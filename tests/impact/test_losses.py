@@ -397,8 +397,8 @@ def test_the_last_copy_of_a_claim() -> None:
 
 
 @pytest.mark.parametrize("going", [False, True], ids=["its snapshot stays", "its snapshot goes"])
-def test_the_contents_of_a_snapshot_are_no_last_copy_while_its_claim_lives(going: bool) -> None:
-    """Which claim that is only the snapshot says; where that is going, it is the cause."""
+def test_the_contents_of_a_snapshot_are_no_copy_of_another_while_it_is_wanted(going: bool) -> None:
+    """Which claim it was taken of only the snapshot says; where that is going, it is the cause."""
     claim, volume = claimed()
     snapshot = needing(
         thing(SNAPSHOTS, "nightly", "shop", facts=SnapshotFacts(ready=True), deleted=float(going)),
@@ -412,8 +412,23 @@ def test_the_contents_of_a_snapshot_are_no_last_copy_while_its_claim_lives(going
     (found,) = effects(delete(content), view_of(claim, volume, snapshot, content), DataLost)
     (orphan,) = effects(delete(content), view_of(content), DataLost)
 
-    assert (found.last_copy, found.explained) == (False, going)
+    assert (found.last_copy, found.explained) == (not going, going)
     assert (orphan.last_copy, orphan.explained) == (True, False)
+
+
+def test_a_content_may_go_once_its_snapshot_was_seen_to_go() -> None:
+    """Nobody knows any more what it was taken of; who deleted the snapshot has given it up."""
+    snapshot = thing(SNAPSHOTS, "nightly", "shop", facts=SnapshotFacts(ready=True))
+    content = needing(
+        thing(SNAPSHOT_CONTENTS, "c-1", facts=SnapshotContentFacts("Delete")),
+        Need(Edge.BOUND_SNAPSHOT, snapshot.key),
+    )
+    view = GraphView(graph_of(content), History())
+    view.history.note_removed(snapshot.uid, snapshot.key, START)
+
+    (found,) = effects(delete(content), view, DataLost)
+
+    assert (found.last_copy, found.explained) == (True, True)
 
 
 def test_a_service_for_a_role_declares_one() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import graph_of, owner, service, thing
+from support.cluster import delete, graph_of, owner, service, thing
 from suture.impact.change import Resized
 from suture.impact.effects import Churn, EndpointsLost, ForeignWrite, PodsLost, QuorumLost
 from suture.impact.project import project
@@ -110,3 +110,24 @@ def test_what_is_asked_for_is_no_size_that_was_written() -> None:
     remember(request, change, world, START)
     assert not world.history.writes.knows(one.key)
     assert not effects(impact_of(request, world), Churn)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "lost"),
+    [
+        pytest.param((3,), [(2, 1)], id="two-of-three"),
+        pytest.param((9, 3), [(2, 1)], id="one-of-several-fits"),
+        pytest.param((5,), [], id="more-than-can-have-a-majority"),
+        pytest.param((1,), [], id="fewer-than-run"),
+        pytest.param((), [], id="nothing-said"),
+    ],
+)
+def test_a_size_is_believed_of_as_many_members_as_run(
+    sizes: tuple[int, ...], lost: list[tuple[int, int]]
+) -> None:
+    """Whatever a custom resource calls it: one of two that are left of three is no majority."""
+    store = msgspec.structs.replace(DATABASE, facts=CustomFacts(sizes=sizes))
+    pods = members(store, 2)
+    world = GraphView(graph_of(store, pods), History())
+    impact = impact_of(delete(pods[1]), world)
+    assert [(one.before, one.after) for one in effects(impact, QuorumLost)] == lost

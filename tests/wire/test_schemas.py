@@ -33,7 +33,7 @@ from suture.model.rules import (
     Selects,
     TypeName,
 )
-from suture.wire.schemas import POOLS, RULES, rules_of_scale, rules_of_schema
+from suture.wire.schemas import POOLS, RULES, SIZES, rules_of_scale, rules_of_schema
 from suture.wire.shapes import ABSENT
 from suture.wire.trim import Trimmer
 
@@ -261,6 +261,7 @@ COUNT: dict[str, Any] = {"type": "integer"}
             ["spec.store.replicas", "spec.router.replicas"],
             id="named-parts",
         ),
+        pytest.param({"size": COUNT, "days": COUNT}, ["spec.size"], id="of-itself"),
         pytest.param({"store": fields(replicas=TEXT, disk=COUNT)}, [], id="no-count"),
     ],
 )
@@ -278,7 +279,8 @@ def test_any_part_may_say_it_where_a_definition_takes_any_fields() -> None:
             for rule in read(schema)
             if isinstance(rule.says, Family) and rule.says.pools
         ]
-        assert pools == tuple(path(f"spec[*].{name}") for name in POOLS)
+        parts = tuple(path(f"spec[*].{name}") for name in POOLS)
+        assert pools == tuple(path(f"spec.{name}") for name in SIZES) + parts
 
 
 def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() -> None:

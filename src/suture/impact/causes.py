@@ -218,10 +218,7 @@ class Causes:
         if resource == REPLICA_SETS:
             return lambda row: rolled_out(view, row)
         if resource == SNAPSHOT_CONTENTS:
-            return lambda row: any(
-                present and view.terminating(one)
-                for one, present in view.targets(row, Edge.BOUND_SNAPSHOT)
-            )
+            return lambda row: _given_up(view, row)
         if resource == CLAIMS:
             return lambda row: beyond_size(view, row)
         # WHY few: a generation takes little along, and what goes with a definition has no other.
@@ -453,3 +450,13 @@ class Causes:
         if (parent, resource) not in self._spare:
             self._spare[parent, resource] = spare(view, parent, resource)
         return self._spare[parent, resource] > 0
+
+
+def _given_up(view: GraphView, content: int) -> bool:
+    """Whether the snapshot that a content is bound to is going, or was seen to go."""
+    return any(
+        view.gone(one) or view.terminating(one)
+        if present
+        else view.history.removed_at(view.key(one)) is not None
+        for one, present in view.targets(content, Edge.BOUND_SNAPSHOT)
+    )

@@ -21,7 +21,7 @@ from suture.model.edges import Edge
 from suture.model.facts import Amount, DisruptionBudgetFacts
 from suture.model.graph import GraphView, Lot
 from suture.model.names import DISRUPTION_BUDGETS, PODS, STATEFUL_SETS, WORKLOADS, Resource
-from suture.model.objects import PodFacts, WorkloadFacts
+from suture.model.objects import CustomFacts, PodFacts, WorkloadFacts
 
 MEMBERS: Final = 3
 """LIMIT: members of the smallest set that can have a majority and lose one."""
@@ -229,7 +229,20 @@ def _declared(view: GraphView, maker: int) -> int:
         return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
     if resource in WORKLOADS or resource == PODS:
         return 0
-    return wanted_count(view, maker) or 0
+    wanted = wanted_count(view, maker)
+    return _believed(view, maker) if wanted is None else wanted
+
+
+def _believed(view: GraphView, maker: int) -> int:
+    """Return the number that a custom resource says of itself, and that its pods bear out.
+
+    A majority of so many runs, and no more than they. Of several the most; 0 where none is.
+    """
+    facts = view.facts(maker)
+    if not isinstance(facts, CustomFacts) or not facts.sizes:
+        return 0
+    running = sum(view.running_alike(kind)[0] for kind in view.classes_owned(maker))
+    return max((size for size in facts.sizes if majority(size) <= running <= size), default=0)
 
 
 def parents_of(view: GraphView, row: int) -> list[int]:

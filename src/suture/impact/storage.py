@@ -210,9 +210,14 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     view = scene.view
     facts = view.facts(content) if content is not None else None
     policy = facts.deletion if isinstance(facts, SnapshotContentFacts) else NONE
+    heads = _snapshots_of(view, row) if content == row else [row]
+    # WHY no copy then: the snapshot that stays is of another hour than whatever else there is.
+    wanted = content == row and any(
+        head not in scene.removed and not view.terminating(head) for head in heads
+    )
     sources = [
         one
-        for head in (_snapshots_of(view, row) if content == row else [row])
+        for head in (() if wanted else heads)
         for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
         if present and one not in scene.removed and not view.terminating(one)
     ]

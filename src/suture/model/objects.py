@@ -227,7 +227,8 @@ class CustomFacts(
 
     `wanted` is how many children it wants, None where no rule tells or the field is absent.
     `pools`: what its parts want in sum (`spec.nodeSets[*].count`), one sum for each name that such
-    a field has; read only where there is no `wanted`, and no more than a hint.
+    a field has; read only where there is no `wanted`, and no more than a hint. `sizes`: what it may
+    say of itself by another name (`spec.size`), as much of a hint.
     `outside` is what a field says of the thing outside the cluster that it stands for: what becomes
     of it, or which one it is; empty where no rule tells. `ended`: whether its status says that its
     work is over.
@@ -238,6 +239,7 @@ class CustomFacts(
     outside: str = ""
     pools: tuple[int, ...] = ()
     ended: Ended = Ended.NO
+    sizes: tuple[int, ...] = ()
 
 
 Facts = (

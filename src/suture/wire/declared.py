@@ -47,6 +47,7 @@ NAME = 253
 """LIMIT: characters of the longest name that the API server takes; longer text names nothing."""
 
 METADATA = "metadata"
+SPEC = ("spec",)
 
 
 class _Owner(msgspec.Struct, rename="camel", gc=False):
@@ -85,6 +86,7 @@ class Declared:
         parts: dict[tuple[str, ...], list[str]] = {}
         for path in rules.pools:
             parts.setdefault(path.steps[:-1], []).append(path.steps[-1])
+        self._sizes = tuple(parts.pop(SPEC, ()))
         self._parts = tuple(parts.items())
         self._base = base
         own = [one for one in msgspec.structs.fields(base) if one.encode_name not in _COMMON]
@@ -161,9 +163,11 @@ class Declared:
         said = (first_text(read, field.steps) for field in rules.outside)
         outside = next(filter(None, said), "")[:NAME]
         wanted = _wanted(rules.wanted, read)
-        pools = _pools(self._parts, read) if rules.pools and wanted is None else ()
+        guessed = rules.pools and wanted is None
+        pools = _pools(self._parts, read) if guessed else ()
+        sizes = _pools(((SPEC, self._sizes),), read) if guessed and self._sizes else ()
         over = ended(read, rules.ended) if rules.ended else Ended.NO
-        return CustomFacts(wanted, tuple(selections), outside, pools, over)
+        return CustomFacts(wanted, tuple(selections), outside, pools, over, sizes)
 
     def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
         """Return the parts of an object that rules look at, as paths walk them."""
@@ -327,7 +331,7 @@ def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
 
 
 def _pools(
-    parts: Sequence[tuple[tuple[str, ...], list[str]]], read: Mapping[str, object]
+    parts: Sequence[tuple[tuple[str, ...], Sequence[str]]], read: Mapping[str, object]
 ) -> tuple[int, ...]:
     """Return what the parts of an object want in sum, one sum for each name of such a field."""
     sums: dict[str, int] = {}

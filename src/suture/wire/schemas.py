@@ -106,6 +106,9 @@ POOLS = ("replicas", "count", "size", "members")
 """How parts of a custom resource call the number that each wants of itself: its node sets, pools,
 racks and roles."""
 
+SIZES = ("size", "members", "instances", "nodes", "count", "numberOfInstances")
+"""How a custom resource calls the number of its members where it does not call it `replicas`."""
+
 POOLED = 32
 """LIMIT: such fields of one definition; the largest operators have a dozen roles."""
 
@@ -216,17 +219,20 @@ def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
 
 
 def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the one rule of what the parts want that stand right below `spec`.
+    """Yield the one rule of what the parts want that stand right below `spec`, and it itself.
 
     Where a definition takes any fields, any of them may be such a part, or a list of such.
     """
     spec = (root.properties or {}).get("spec") if root.properties else root
     if spec is None:
         return
+    ways: list[tuple[str, ...]] = []
     if spec.properties:
-        ways = [way for part, schema in spec.properties.items() for way in _counted(part, schema)]
-    else:
-        ways = [("", name) for name in POOLS if spec.anything]
+        fields = spec.properties
+        ways += [(name,) for name in SIZES if name in fields and fields[name].type == "integer"]
+        ways += [way for part, schema in fields.items() for way in _counted(part, schema)]
+    elif spec.anything:
+        ways = [*((name,) for name in SIZES), *(("", name) for name in POOLS)]
     found = [FieldPath(("spec", *way)) for way in ways]
     if found:
         field = FieldPath(("spec",))
