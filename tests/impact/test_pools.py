@@ -15,15 +15,19 @@ SEARCHES = Resource("search.example.com", "searches")
 FIRST = "hot"
 
 
-def world(pools: tuple[int, ...], *sizes: int, going: bool = False) -> tuple[GraphView, int]:
+def world(
+    pools: tuple[int, ...], *parts: int, going: bool = False, sizes: tuple[int, ...] = ()
+) -> tuple[GraphView, int]:
     """Return a cluster with sets of these sizes under one parent, and the row of the first."""
-    parent = thing(SEARCHES, "main", "shop", facts=CustomFacts(pools=pools), deleted=float(going))
+    parent = thing(
+        SEARCHES, "main", "shop", facts=CustomFacts(pools=pools, sizes=sizes), deleted=float(going)
+    )
     names = (FIRST, "warm", "cold")
     sets = [
         thing(
             STATEFUL_SETS, name, "shop", owners=[owner(parent)], facts=WorkloadFacts(replicas=size)
         )
-        for name, size in zip(names, sizes, strict=False)
+        for name, size in zip(names, parts, strict=False)
     ]
     other = thing(
         DEPLOYMENTS, "board", "shop", owners=[owner(parent)], facts=WorkloadFacts(replicas=9)
@@ -103,5 +107,18 @@ def test_a_smaller_size_is_explained_by_a_sum_that_it_makes_true(
 ) -> None:
     """Never a stop: that a part wants none says too little of another."""
     view, row = world(pools, 3, 3)
+
+    assert resize_explained(view, row, after) is explained
+
+
+@pytest.mark.parametrize(
+    ("sizes", "after", "explained"),
+    [((0,), 0, True), ((0, 3), 0, False), ((), 0, False), ((0,), 1, False)],
+)
+def test_a_stop_is_explained_by_a_parent_that_wants_no_members(
+    sizes: tuple[int, ...], after: int, explained: bool
+) -> None:
+    """By whatever name it says how many (`spec.instances`), where none of them says else."""
+    view, row = world((), 3, sizes=sizes)
 
     assert resize_explained(view, row, after) is explained

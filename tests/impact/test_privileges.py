@@ -229,6 +229,35 @@ def test_what_is_left_without_anything_is_wiped(
 
 
 @pytest.mark.parametrize(
+    ("heirs", "wiped"),
+    [
+        pytest.param(["other"], True, id="another workload"),
+        pytest.param(["web-2"], False, id="the same workload under a new account"),
+        pytest.param(["idle"], False, id="an account as which nothing runs yet"),
+        pytest.param(["other", "idle"], False, id="one of two"),
+        pytest.param(["other", "web"], None, id="beside it"),
+    ],
+)
+def test_rights_are_not_taken_for_others_at_work(heirs: list[str], wiped: bool | None) -> None:
+    """Who is renamed takes its rights along; a second instance takes them away."""
+    web = pods()
+    other = [
+        msgspec.structs.replace(one, needs=(_runs_as("other"),))
+        for one in workload("other", "shop", replicas=2)
+    ]
+    renamed = msgspec.structs.replace(web[-1], needs=(_runs_as("web-2"),))
+    before = binding("b", "reader", account())
+    graph = graph_of(READER, before, [*web[:-1], renamed], other)
+    after = binding("b", "reader", *(account(name) for name in heirs))
+    found = lost(update(before, after), graph)
+    assert [one.wiped for one in found] == ([] if wiped is None else [wiped])
+
+
+def _runs_as(name: str) -> Need:
+    return Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "shop", name))
+
+
+@pytest.mark.parametrize(
     ("after", "wiped"),
     [
         ([account("gone")], True),

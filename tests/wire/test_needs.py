@@ -331,6 +331,11 @@ def test_a_scaled_object_scales_a_deployment_unless_it_says_else() -> None:
     thing = trimmed(names.SCALED_OBJECTS, {"spec": {"scaleTargetRef": {"name": "web"}}})
     assert words(thing) == ["scales deployments shop/web"]
     assert thing.facts == AutoscalerFacts(0, 100)
+    spec = {"scaleTargetRef": {"name": "web"}, "minReplicaCount": 2, "maxReplicaCount": 5}
+    for said, least, most in (("0", 0, 5), ("9", 2, 9), ("none", 2, 5), ("9" * 12, 2, 5)):
+        paused = {"annotations": {"autoscaling.keda.sh/paused-replicas": said}}
+        one = trimmed(names.SCALED_OBJECTS, {"metadata": paused, "spec": spec})
+        assert one.facts == AutoscalerFacts(least, most)
     assert needs(names.SCALED_OBJECTS, {}) == needs(names.AUTOSCALERS, {}) == []
     assert needs(names.AUTOSCALERS, {"scaleTargetRef": {"name": "kindless"}}) == []
 

@@ -29,11 +29,13 @@ from suture.impact.parents import (
     manager_ends,
     mounting,
     rolled_out,
+    set_of,
     spare,
     superseded,
 )
 from suture.impact.recent import is_custom
 from suture.impact.replaced import replacing
+from suture.model.actor import SERVICE_ACCOUNT
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
@@ -72,6 +74,7 @@ class Causes:
         self, view: GraphView, change: Change, identity: str = "", *, renames: bool = True
     ) -> None:
         self._rows = change.removed
+        self._identity = identity
         self.removed = frozenset(self._rows)
         self._settled: bool | None = None
         self._view = view
@@ -133,6 +136,8 @@ class Causes:
         view = self._view
         if view.terminating(row) or view.finished(row) or self._ends(row) or self._over(row):
             return True
+        if self._of_actor(row):
+            return True
         resource = view.resource(row)
         own = self._own_cause(resource)
         if own is not None and own(row):
@@ -174,7 +179,8 @@ class Causes:
         own = self._own_cause(resource)
         if own is not None:
             found.update(row for row in rows if row not in found and own(row))
-        for row in self._by_parent(rows):
+        of_sets = self._owned_apart(rows) if self._has_sets(resource) else []
+        for row in (*self._by_parent(rows), *of_sets):
             if row not in found and self._surplus(row, resource):
                 found.add(row)
         if view.history.writes.lowered:
@@ -356,6 +362,17 @@ class Causes:
             self._ending[alike] = known
         return known
 
+    def _of_actor(self, row: int) -> bool:
+        """Whether an object is controlled by a pod that runs as who asks: it gives up its own."""
+        view = self._view
+        controller = view.controller(row)
+        if controller < 0 or view.resource(controller) != PODS:
+            return False
+        accounts = [view.key(one) for one, _ in view.targets(controller, Edge.SERVICE_ACCOUNT)]
+        return any(
+            self._identity == f"{SERVICE_ACCOUNT}{one.namespace}:{one.name}" for one in accounts
+        )
+
     def _over(self, row: int) -> bool:
         """Whether the work for which an object was made is over."""
         view = self._view
@@ -387,7 +404,7 @@ class Causes:
     def _surplus(self, row: int, resource: Resource) -> bool:
         """Whether every parent that counts its children lets one go, which is then this one."""
         view = self._view
-        if not view.names_by(Edge.PARENT) and resource != PODS:
+        if resource != PODS and not (view.names_by(Edge.PARENT) or self._has_sets(resource)):
             return False
         parents = self._counting(row, resource)
         if not parents or not all(self._lets_go(one, resource) for one in parents):
@@ -435,11 +452,15 @@ class Causes:
     def _counting(self, row: int, resource: Resource) -> list[int]:
         view = self._view
         parents = [parent for parent, _ in view.targets(row, Edge.PARENT)]
-        if not parents and resource == PODS:
+        if not parents and (resource == PODS or self._has_sets(resource)):
             controller = view.controller(row)
-            if controller >= 0 and view.resource(controller) not in RECREATED_BY[PODS]:
+            if controller >= 0 and _counts(view.resource(controller), resource):
                 parents = [controller]
         return parents
+
+    def _has_sets(self, resource: Resource) -> bool:
+        """Whether there are sets of objects of a custom type."""
+        return is_custom(resource) and self._view.count(set_of(resource)) > 0
 
     def _lets_go(self, parent: int, resource: Resource) -> bool:
         view = self._view
@@ -450,6 +471,13 @@ class Causes:
         if (parent, resource) not in self._spare:
             self._spare[parent, resource] = spare(view, parent, resource)
         return self._spare[parent, resource] > 0
+
+
+def _counts(parent: Resource, child: Resource) -> bool:
+    """Whether a type of controllers says how many of a type it wants, in a way that is known."""
+    if child == PODS:
+        return parent not in RECREATED_BY[PODS]
+    return parent == set_of(child)
 
 
 def _given_up(view: GraphView, content: int) -> bool:

@@ -70,8 +70,9 @@ def wanted_count(view: GraphView, parent: int) -> int | None:
 def spare(view: GraphView, parent: int, resource: Resource) -> int:
     """Return how many children of a type live beyond what their custom resource wants.
 
-    Children are those that a rule says it counts, and the pods that it owns itself; of others (a
-    Deployment for each part of a product) the wanted count tells nothing.
+    Children are those that a rule says it counts, those of which it is the set by name, and the
+    pods that it owns itself; of others (a Deployment for each part of a product) the wanted count
+    tells nothing.
     """
     wants = wanted_count(view, parent)
     if wants is None:
@@ -81,7 +82,15 @@ def spare(view: GraphView, parent: int, resource: Resource) -> int:
         for row in view.sources(parent, Edge.PARENT)
         if view.resource(row) == resource and not view.terminating(row)
     ]
-    if resource == PODS and not children:
+    if children:
+        pass
+    elif view.resource(parent) == set_of(resource):
+        children = [
+            row
+            for row in view.staying(view.children_of(parent))
+            if view.resource(row) == resource and not view.terminating(row)
+        ]
+    elif resource == PODS:
         children = [
             pod
             for kind in view.classes_owned(parent)
@@ -89,6 +98,11 @@ def spare(view: GraphView, parent: int, resource: Resource) -> int:
             if not view.terminating(pod)
         ]
     return max(0, len(children) - wants)
+
+
+def set_of(child: Resource) -> Resource:
+    """Return the custom type that is by its name a set of another: `machinesets` of `machines`."""
+    return Resource(child.group, f"{child.plural.removesuffix('s')}sets")
 
 
 def statefulset_of(view: GraphView, claim: ObjectKey) -> tuple[int, int] | None:
@@ -273,9 +287,16 @@ def resize_explained(
             (wants := wanted_count(view, parent)) == after
             or (wants is not None and wants <= after + _beside(view, parent, row))
             or (after > 0 and after in _left_for(view, parent, row))
+            or (after == 0 and asks_for_none(view, parent))
         )
         for parent in _parents(view, row)
     )
+
+
+def asks_for_none(view: GraphView, parent: int) -> bool:
+    """Whether a custom resource says that it is to have no members, whatever it calls them."""
+    facts = view.facts(parent)
+    return isinstance(facts, CustomFacts) and bool(facts.sizes) and not any(facts.sizes)
 
 
 def _beside(view: GraphView, parent: int, row: int) -> int:

@@ -14,6 +14,7 @@ import msgspec
 
 from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
+from suture.impact.parents import maker_of
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT
 from suture.model.edges import Edge
@@ -247,7 +248,7 @@ def _lost(
 ) -> Iterator[PrivilegeLost]:
     told = 0
     for old, new in changes:
-        wiped = new is not None and not (new.rights and _binds(scene.view, new.subjects))
+        none = new is not None and not (new.rights and _binds(scene.view, new.subjects))
         for subject in sorted(old.subjects):
             left = new.rights if new is not None and subject in new.subjects else frozenset()
             missing = old.rights - left
@@ -261,6 +262,7 @@ def _lost(
             told += 1
             if told > SUBJECTS_TOLD:
                 return
+            wiped = none or (new is not None and _passed_on(scene, subject, old, new))
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",
                 source=named(source.key, source.uid),
@@ -270,6 +272,24 @@ def _lost(
                 wiped=wiped,
                 explained=row is not None and scene.causes.explains(row),
             )
+
+
+def _passed_on(scene: Scene, subject: Subject, old: Grant, new: Grant) -> bool:
+    """Whether a binding leaves an account for others, all of which are at work as something else.
+
+    One that is renamed goes to an account for which nothing runs yet, or the same workload does.
+    """
+    heirs = new.subjects - old.subjects
+    if subject in new.subjects or not heirs:
+        return False
+    makers = _makers(scene, subject)
+    others = [_makers(scene, one) for one in heirs]
+    return bool(makers) and all(one and makers.isdisjoint(one) for one in others)
+
+
+def _makers(scene: Scene, subject: Subject) -> set[int]:
+    """Return the workloads whose running pods run as an account."""
+    return {maker_of(scene.view, pod) for pod in _pods_as(scene, subject)}
 
 
 def _binds(view: GraphView, subjects: Iterable[Subject]) -> bool:
@@ -334,16 +354,22 @@ def _names(facts: object, subject: Subject) -> bool:
 
 def _running(scene: Scene, subject: Subject) -> int:
     """Return how many pods run as an account and stay."""
+    return len(_pods_as(scene, subject))
+
+
+def _pods_as(scene: Scene, subject: Subject) -> list[int]:
+    """Return the running pods that run as an account and stay."""
     if subject.kind != "account":
-        return 0
+        return []
     namespace, _, name = subject.name.removeprefix(SERVICE_ACCOUNT).partition(":")
     view = scene.view
     key = ObjectKey(SERVICE_ACCOUNTS, namespace, name)
     # WHY: of pods that go with their rights nobody misses any.
-    return sum(
-        view.resource(row) == PODS and row not in scene.removed and not view.finished(row)
+    return [
+        row
         for row in view.named_by(key, Edge.SERVICE_ACCOUNT)
-    )
+        if view.resource(row) == PODS and row not in scene.removed and not view.finished(row)
+    ]
 
 
 _RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})

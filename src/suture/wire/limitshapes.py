@@ -22,7 +22,7 @@ from suture.model.objects import Facts
 from suture.model.selectors import Selector
 from suture.model.targets import group_of, resource_of
 from suture.model.traffic import TrafficPort, TrafficRule
-from suture.wire.shapes import Count, LabelSelector, ManagedDocument, named, selector_of
+from suture.wire.shapes import Count, LabelSelector, ManagedDocument, annotation, named, selector_of
 
 
 class _BudgetSpec(msgspec.Struct, rename="camel", gc=False):
@@ -201,14 +201,28 @@ class ScaledObjectDocument(ManagedDocument, gc=False):
     spec: _ScaledSpec | None = None
 
 
+PAUSED_AT = "autoscaling.keda.sh/paused-replicas"
+
+DIGITS = 9
+"""LIMIT: digits of a number of replicas; a longer one is no 32-bit number."""
+
+
 def scaled_object(
     doc: ScaledObjectDocument, _namespace: str, _labels: Mapping[str, str]
 ) -> Facts | None:
-    """Return what a ScaledObject adds to its metadata."""
+    """Return what a ScaledObject adds to its metadata.
+
+    SOURCE: keda.sh `paused-replicas`: that many, whatever the spec says, while it is there. It
+    allows for that number here, and takes nothing away by itself.
+    """
     spec = doc.spec or _ScaledSpec()
     # SOURCE: keda.sh ScaledObject: from none to 100 where it does not say.
     most = 100 if spec.max_replica_count is None else spec.max_replica_count
-    return AutoscalerFacts(spec.min_replica_count or 0, most)
+    least = spec.min_replica_count or 0
+    paused = annotation(doc.metadata, PAUSED_AT)
+    if paused.isdecimal() and len(paused) <= DIGITS:
+        return AutoscalerFacts(min(least, int(paused)), max(most, int(paused)))
+    return AutoscalerFacts(least, most)
 
 
 def scaled_object_needs(
