@@ -1,4 +1,4 @@
-"""Custom resources that go by the share: none counts while few go, and each does beyond a fifth."""
+"""Custom resources that go by the share: none counts while few go, and each does beyond two in five."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ def counted(
     [
         pytest.param(40, 0, 0, id="the-first"),
         pytest.param(40, 5, 0, id="a-few"),
-        pytest.param(40, 8, 1, id="beyond-a-fifth"),
+        pytest.param(40, 10, 0, id="a-quarter"),
+        pytest.param(40, 12, 1, id="beyond-two-in-five-of-what-is-left"),
         pytest.param(12, 6, 1, id="half-of-them"),
         pytest.param(9, 6, 0, id="too-few-to-tell"),
     ],
 )
 def test_a_share_counts_and_a_few_do_not(population: int, taken: int, expected: int) -> None:
-    """Of what there is, within the hour, by one actor."""
+    """Of what there is, within a minute, by one actor."""
     assert counted(population, taken) == expected
 
 
@@ -81,8 +82,23 @@ def whole(one: ClusterObject) -> Request:
 
 
 def test_a_collection_counts_what_is_beyond_the_share() -> None:
-    """All forty: a fifth of them is free."""
+    """All forty: two in five of them are free."""
     blocks = [thing(BLOCKS, f"b-{at}", "team") for at in range(40)]
     view = GraphView(graph_of(blocks), History())
     (found,) = effects(impact_of(whole(blocks[0]), view), ObjectsRemoved)
-    assert found.counted == 32
+    assert found.counted == 24
+
+
+def test_what_was_made_anew_may_go() -> None:
+    """As many of another name as go: so versions are exchanged."""
+    old = [thing(BLOCKS, f"old-{at}") for at in range(12)]
+    new = [
+        msgspec.structs.replace(thing(BLOCKS, f"new-{at}"), created=START.utc_s) for at in range(12)
+    ]
+    history = History()
+    history.writes.count(remover(ME, BLOCKS), START, 11)
+    for one in new:
+        history.note_created(one.uid, ME, ME, one.key, START)
+    view = GraphView(graph_of(old, new), history)
+    (found,) = effects(impact_of(delete(old[0]), view), ObjectsRemoved)
+    assert found.counted == 0

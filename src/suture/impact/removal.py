@@ -123,9 +123,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
     if not may_count(resource):
-        beyond = swept(scene, resource, left)
-        tally.counted += len(beyond)
-        tally.foreign += len(beyond)
+        tally.counted += len(swept(scene, resource, left))
         return
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):

@@ -45,7 +45,7 @@ WORDS: Final = (
 """Where a status says in one word how far it is."""
 
 SUCCEEDED: Final = frozenset(
-    {"succeeded", "complete", "completed", "finished", "done", "successcriteriamet"}
+    {"succeeded", "successful", "complete", "completed", "finished", "done", "successcriteriamet"}
 )
 FAILED: Final = frozenset(
     {"failed", "failure", "error", "errored", "aborted", "terminated", "stopped", "cancelled",

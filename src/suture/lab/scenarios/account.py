@@ -22,7 +22,7 @@ from suture.lab.scenarios.written import Written
 from suture.model.actor import Profile, Stage
 from suture.model.clock import Window
 from suture.model.names import Resource
-from suture.model.writes import HOUR_S
+from suture.model.writes import MINUTE_S
 from suture.policy.compile import PolicySet
 from suture.verdict import Answer
 
@@ -81,7 +81,7 @@ def bound_of(policies: PolicySet, populations: Mapping[str, int], span_s: float)
         swept = is_custom(resource) and population >= LEAST
         # WHY only these: of what no budget counts, the constraints in force allow nothing.
         if may_count(resource) or swept:
-            free = free_of(population) * (int(span_s // HOUR_S) + 1) if swept else 0
+            free = free_of(population) * (int(span_s // MINUTE_S) + 1) if swept else 0
             windows = (one.ref(kind).windows for one in budgets)
             counted = min(allowed(one, population, span_s) for one in windows)
             bound += min(population, free + counted)
