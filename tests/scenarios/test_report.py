@@ -7,7 +7,7 @@ import pytest
 
 from suture.lab.scenarios.format import Scenario
 from suture.lab.scenarios.refusals import Refusal, refusal_in
-from suture.lab.scenarios.report import HarmFound, Report, as_expected, verdict_of
+from suture.lab.scenarios.report import HarmFound, Report, unexpected, verdict_of
 
 
 def scenario(kind: str, **more: object) -> Scenario:
@@ -95,7 +95,7 @@ def test_what_is_expected(
     kind: str, expect: dict[str, object], found: Report, wanted: bool
 ) -> None:
     """As the file says; without a guard an incident must do its harm."""
-    assert as_expected(scenario(kind, expect=expect), found) is wanted
+    assert (unexpected(scenario(kind, expect=expect), found) == "") is wanted
 
 
 ADMISSION = (
@@ -135,3 +135,12 @@ def test_an_in_process_refusal() -> None:
 
     assert found is not None
     assert found.policy == "suture-namespace"
+
+
+def test_a_report_says_how_it_differs() -> None:
+    """In words that name what the file asks for and what came."""
+    asked = scenario("incident", expect={"stopped_by": ["a", "b"]})
+    assert unexpected(asked, report("stopped", by=("c", "d"))) == (
+        "its file expects a or b to stop it, and c, d did"
+    )
+    assert unexpected(asked, report("missed")) == "its file expects stopped or bounded"

@@ -303,6 +303,8 @@ def _show(report: Report, output: Output) -> None:
         f"{report.controllers})",
         highlight=False,
     )
+    if report.unexpected and not report.void_reason:
+        console.print(f"  not as expected: {report.unexpected}", highlight=False, markup=False)
     if report.void_reason:
         console.print(f"  void: {report.void_reason}", highlight=False, markup=False)
     first = report.first_refused_write

@@ -27,11 +27,10 @@ def is_over(view: GraphView, parent: int) -> bool:
     What does not say when it ended is believed where nothing below it speaks against that: a
     Deployment, which is there to run for ever, or, where it failed, any pod that is Ready.
     """
-    return any(says_ended(view, one) for one in (parent, *view.controllers(parent, CLIMBED)))
+    return any(_is_over(view, one) for one in (parent, *view.controllers(parent, CLIMBED)))
 
 
-def says_ended(view: GraphView, parent: int) -> bool:
-    """Whether a custom resource says itself that its work is over, and is believed."""
+def _is_over(view: GraphView, parent: int) -> bool:
     facts = view.facts(parent)
     if not isinstance(facts, CustomFacts) or facts.ended is Ended.NO or view.gone(parent):
         return False

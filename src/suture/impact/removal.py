@@ -17,7 +17,6 @@ from suture.impact.explained import (
 )
 from suture.impact.hands import claim_replaced, made_before, made_lately
 from suture.impact.scene import Scene
-from suture.impact.swept import swept
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, Resource
 
@@ -123,7 +122,6 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
     if not may_count(resource):
-        tally.counted += len(swept(scene, resource, left))
         return
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):

@@ -19,7 +19,6 @@ from suture.model.clock import Now
 from suture.model.deeds import Deed, Saved, What, WritesError
 from suture.model.names import ObjectKey
 
-MINUTE_S: Final = 60
 TEN_MINUTES_S: Final = 600
 HOUR_S: Final = 3600
 

@@ -12,8 +12,6 @@ import msgspec
 
 from suture.app.ports import Journal
 from suture.impact.explained import may_count
-from suture.impact.recent import is_custom
-from suture.impact.swept import LEAST, free_of
 from suture.journal.entry import Entry
 from suture.journal.query import RECENT_LIMIT, Wanted
 from suture.lab.scenarios.actors import Voice
@@ -22,7 +20,6 @@ from suture.lab.scenarios.written import Written
 from suture.model.actor import Profile, Stage
 from suture.model.clock import Window
 from suture.model.names import Resource
-from suture.model.writes import MINUTE_S
 from suture.policy.compile import PolicySet
 from suture.verdict import Answer
 
@@ -75,17 +72,12 @@ def bound_of(policies: PolicySet, populations: Mapping[str, int], span_s: float)
     budgets = policies.budgets
     if not budgets:
         return None
-    bound = 0
-    for kind, population in populations.items():
-        resource = Resource.parse(kind)
-        swept = is_custom(resource) and population >= LEAST
+    return sum(
+        min(population, *(allowed(one.ref(kind).windows, population, span_s) for one in budgets))
+        for kind, population in populations.items()
         # WHY only these: of what no budget counts, the constraints in force allow nothing.
-        if may_count(resource) or swept:
-            free = free_of(population) * (int(span_s // MINUTE_S) + 1) if swept else 0
-            windows = (one.ref(kind).windows for one in budgets)
-            counted = min(allowed(one, population, span_s) for one in windows)
-            bound += min(population, free + counted)
-    return bound
+        if may_count(Resource.parse(kind))
+    )
 
 
 def allowed(windows: Iterable[Window], population: int, span_s: float) -> int:

@@ -71,7 +71,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Outcome
     added_latency_ms: Latency | None
     expected: bool = False
-    """Whether this is what the file's `expect` says; see `as_expected`."""
+    """Whether this is what the file's `expect` says."""
+    unexpected: str = ""
+    """How it differs, in words; see the function of this name."""
     void_reason: str = ""
     bound: int | None = None
     """What the constraint in force allows; None without a guard."""
@@ -117,32 +119,38 @@ def verdict_of(
     return "bounded" if lost <= bound else "missed"
 
 
-def as_expected(scenario: Scenario, report: Report) -> bool:
-    """Whether a run came out as its file says; without enforcement harm is what is expected.
+def unexpected(scenario: Scenario, report: Report) -> str:
+    """Return how a run differs from what its file says; empty where it came out as expected.
 
-    An incident that does no harm without a guard proves nothing about guards.
+    Without enforcement harm is what is expected: an incident that does none then proves nothing
+    about guards.
     """
     if report.verdict == "void":
-        return False
+        return "a run that is void shows nothing"
     if report.guard != "enforce":
         if scenario.kind == "benign":
-            return report.verdict == "passed"
+            return "" if report.verdict == "passed" else "its writes come to no end without a guard"
         beyond = any(
             found > scenario.harm.probes.get(name, 0) for name, found in report.harm.probes.items()
         )
-        return report.verdict == "missed" and (report.harm.lost > 0 or beyond)
+        harmed = report.verdict == "missed" and (report.harm.lost > 0 or beyond)
+        return "" if harmed else "an incident that does no harm without a guard proves nothing"
     given = scenario.expect.verdict
     wanted: tuple[str, ...]
     if given is None:
         wanted = ("stopped", "bounded") if scenario.kind == "incident" else ("passed",)
     else:
         wanted = (given,) if isinstance(given, str) else given
+    if report.verdict not in wanted:
+        return f"its file expects {' or '.join(wanted)}"
     by = scenario.expect.stopped_by
     policies = (by,) if isinstance(by, str) else by
-    named = not policies or report.verdict not in ("stopped", "bounded")
-    return report.verdict in wanted and (
-        named or any(policy in found for policy in policies for found in report.stopped_by)
-    )
+    if report.verdict not in ("stopped", "bounded") or not policies:
+        return ""
+    if any(policy in found for policy in policies for found in report.stopped_by):
+        return ""
+    others = ", ".join(report.stopped_by)
+    return f"its file expects {' or '.join(policies)} to stop it, and {others} did"
 
 
 def reasons_of(writes: Iterable[Written]) -> tuple[str, ...]:

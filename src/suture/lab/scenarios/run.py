@@ -39,10 +39,10 @@ from suture.lab.scenarios.report import (
     Latency,
     Outcome,
     Report,
-    as_expected,
     policies_of,
     reasons_of,
     steps_of,
+    unexpected,
     verdict_of,
 )
 from suture.lab.scenarios.steps import Stepper
@@ -373,7 +373,8 @@ class Runner:
             notes=(*found.notes, *self._place.remarks),
             steps=steps_of(scenario, found.writes),
         )
-        return msgspec.structs.replace(report, expected=as_expected(scenario, report))
+        differs = unexpected(scenario, report)
+        return msgspec.structs.replace(report, expected=not differs, unexpected=differs)
 
     # ------------------------------------------------------------------ before and after
 
