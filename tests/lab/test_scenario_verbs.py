@@ -110,6 +110,20 @@ def test_an_object_that_is_not_taken_is_the_files_mistake(lab: Lab, tmp_path: Pa
         run(lab, path)
 
 
+def test_what_an_apply_brought_into_being_is_taken_away(lab: Lab, tmp_path: Path) -> None:
+    """Else the next run finds it there, and is another story."""
+    path = tmp_path / "applied.yaml"
+    for verb in ("apply", "create"):
+        path.write_text(
+            "kind: benign\nactors: {a: {user: somebody}}\nsteps:\n"
+            f"  - {{by: a, verb: {verb}, resource: clusterroles.rbac.authorization.k8s.io, "
+            "names: left-over, body: {rules: []}}\n"
+        )
+        report = run(lab, path)
+        assert report.verdict == "passed", (report.void_reason, report.unreached)
+        assert [step.missing for step in report.steps] == [0]
+
+
 def test_hours_that_are_moved_pass_for_budgets(own: Plane, lab: Lab) -> None:
     """Five Services an hour go twice, hours apart, and then the day's ten are spent.
 

@@ -29,7 +29,7 @@ def unfollowed_s(made: Iterable[Object], written: Iterable[Any], now_utc_s: floa
     """
     things = list(made)
     defined = {
-        (one["spec"]["group"], one["spec"]["names"]["kind"]): _created_s(one)
+        (one["spec"]["group"], one["spec"]["names"]["kind"]): created_s(one)
         for one in things
         if one["kind"] == "CustomResourceDefinition"
     }
@@ -38,7 +38,8 @@ def unfollowed_s(made: Iterable[Object], written: Iterable[Any], now_utc_s: floa
     return max(0.0, latest_s + FOLLOWED_S - now_utc_s)
 
 
-def _created_s(thing: Object) -> float:
+def created_s(thing: Object) -> float:
+    """Return when an object was created, in whole seconds since the epoch."""
     stamp = str(thing["metadata"]["creationTimestamp"])
     return datetime.fromisoformat(stamp).timestamp()
 

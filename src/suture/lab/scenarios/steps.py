@@ -24,6 +24,7 @@ from suture.errors import (
 )
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.cluster import Cluster, Object, listed
+from suture.lab.scenarios.collecting import created_s
 from suture.lab.scenarios.format import Scenario, Step
 from suture.lab.scenarios.refusals import Refusal, refusal_in
 from suture.lab.scenarios.sending import Complete, Sender
@@ -61,6 +62,8 @@ class Stepper:
         self.aims: dict[tuple[str, str, str], Aim] = {}
         self.created: list[tuple[ApiResource, str, str]] = []
         self.sent = 0
+        # WHY whole: so are the times of creation.
+        self._began_s = int(time.time())
         self._versions: dict[tuple[str, str, str], str] = {}
 
     async def write(self, at: int) -> None:
@@ -190,6 +193,17 @@ class Stepper:
         before, self._versions[place] = self._versions.get(place), version
         return before != version
 
+    def _applied(self, step: Step, metadata: Mapping[str, Any]) -> bool:
+        """Whether a server-side apply brought an object into being; the answer does not tell.
+
+        One that is no older than the story: what was there before was built before it began.
+        """
+        if step.patch is None or step.patch.kind != "apply":
+            return False
+        return (
+            "creationTimestamp" in metadata and created_s({"metadata": metadata}) >= self._began_s
+        )
+
     async def _aims(self, step: Step, api: ApiResource, target: Target) -> list[Aim]:
         """Return what a delete is to make gone, listed before it acts."""
         if step.verb == "deletecollection" and not step.options.dryRun:
@@ -223,7 +237,7 @@ class Stepper:
                 self.aims = {k: one for k, one in self.aims.items() if k[1] != target.name}
         elif step.verb != "deletecollection":
             name = target.name or str(metadata.get("name") or "")
-            if step.verb == "create" and not step.subresource:
+            if not step.subresource and (step.verb == "create" or self._applied(step, metadata)):
                 name = str(metadata.get("name") or name)
                 self.created.append((api, target.namespace, name))
             # WHY not when terminating: a lifted finalizer lets the object go, and is meant to.
