@@ -11,7 +11,7 @@ from suture.impact.effects import ObjectsRemoved
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
-from suture.model.names import PODS, SERVICE_ACCOUNTS, ObjectKey, Resource
+from suture.model.names import CLAIMS, PODS, SERVICE_ACCOUNTS, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CustomFacts, PodFacts
 from suture.model.request import Collection, Request
 
@@ -71,3 +71,12 @@ def test_a_pod_may_clear_away_what_it_owns(account: str, expected: int) -> None:
     one = service("driver", "etl", owners=[owner(pod)])
     by = operator("system:serviceaccount:etl:spark")
     assert explained(delete(one, by=by), view_of(pod, one), one.key.resource, by) == expected
+
+
+def test_of_many_at_once_as_of_one() -> None:
+    """A driver that ends takes all of its claims with one request."""
+    pod = driver("spark")
+    claims = [thing(CLAIMS, f"scratch-{at}", "etl", owners=[owner(pod)]) for at in range(40)]
+    by = operator("system:serviceaccount:etl:spark")
+    request = msgspec.structs.replace(whole(claims[0]), user=by.user)
+    assert explained(request, view_of(pod, claims), CLAIMS, by) == 40

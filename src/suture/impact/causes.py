@@ -118,7 +118,7 @@ class Causes:
         """Whether a recorded cause accounts for the removal of an object.
 
         Causes: it is finished; it is going already; its owner is gone or going, or wants fewer, or
-        has done its work;
+        has done its work, or is a pod that runs as the actor;
         its namespace or definition is going, or what keeps it is; it is left over from a rollout;
         another Service, workload or route has taken its place; it is a namespace that the actor
         made, with nothing of others in it.
@@ -171,7 +171,9 @@ class Causes:
         if resource == JOBS:
             found.update(filter(view.finished, rows))
         found.update(
-            row for row in self._owned_apart(rows) if owner_ends(view, row) or self._over(row)
+            row
+            for row in self._owned_apart(rows)
+            if owner_ends(view, row) or self._over(row) or self._of_actor(row)
         )
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
@@ -369,9 +371,8 @@ class Causes:
         if controller < 0 or view.resource(controller) != PODS:
             return False
         accounts = [view.key(one) for one, _ in view.targets(controller, Edge.SERVICE_ACCOUNT)]
-        return any(
-            self._identity == f"{SERVICE_ACCOUNT}{one.namespace}:{one.name}" for one in accounts
-        )
+        names = [f"{SERVICE_ACCOUNT}{one.namespace}:{one.name}" for one in accounts]
+        return self._identity in names
 
     def _over(self, row: int) -> bool:
         """Whether the work for which an object was made is over."""
