@@ -13,8 +13,10 @@ from suture.impact.change import Change
 from suture.impact.explained import (
     KEPT_BY_NAME,
     RECREATED_BY,
+    given_up,
     going_spaces,
     home_ends,
+    of_account,
     own_namespace,
     owner_ends,
     self_healing,
@@ -26,16 +28,17 @@ from suture.impact.over import is_over, outlived
 from suture.impact.parents import (
     GENERATION,
     beyond_size,
+    counts_children,
+    has_idle,
+    has_sets,
     manager_ends,
-    mounting,
     rolled_out,
-    set_of,
     spare,
     superseded,
 )
 from suture.impact.recent import is_custom
 from suture.impact.replaced import replacing
-from suture.model.actor import SERVICE_ACCOUNT
+from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
@@ -74,7 +77,7 @@ class Causes:
         self, view: GraphView, change: Change, identity: str = "", *, renames: bool = True
     ) -> None:
         self._rows = change.removed
-        self._identity = identity
+        self._account = account_of(identity)
         self.removed = frozenset(self._rows)
         self._settled: bool | None = None
         self._view = view
@@ -136,7 +139,7 @@ class Causes:
         view = self._view
         if view.terminating(row) or view.finished(row) or self._ends(row) or self._over(row):
             return True
-        if self._of_actor(row):
+        if of_account(view, row, self._account):
             return True
         resource = view.resource(row)
         own = self._own_cause(resource)
@@ -173,7 +176,7 @@ class Causes:
         found.update(
             row
             for row in self._owned_apart(rows)
-            if owner_ends(view, row) or self._over(row) or self._of_actor(row)
+            if owner_ends(view, row) or self._over(row) or of_account(view, row, self._account)
         )
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
@@ -181,7 +184,7 @@ class Causes:
         own = self._own_cause(resource)
         if own is not None:
             found.update(row for row in rows if row not in found and own(row))
-        of_sets = self._owned_apart(rows) if self._has_sets(resource) else []
+        of_sets = self._owned_apart(rows) if has_sets(view, resource) else []
         for row in (*self._by_parent(rows), *of_sets):
             if row not in found and self._surplus(row, resource):
                 found.add(row)
@@ -226,7 +229,7 @@ class Causes:
         if resource == REPLICA_SETS:
             return lambda row: rolled_out(view, row)
         if resource == SNAPSHOT_CONTENTS:
-            return lambda row: _given_up(view, row)
+            return lambda row: given_up(view, row)
         if resource == CLAIMS:
             return lambda row: beyond_size(view, row)
         # WHY few: a generation takes little along, and what goes with a definition has no other.
@@ -364,16 +367,6 @@ class Causes:
             self._ending[alike] = known
         return known
 
-    def _of_actor(self, row: int) -> bool:
-        """Whether an object is controlled by a pod that runs as who asks: it gives up its own."""
-        view = self._view
-        controller = view.controller(row)
-        if controller < 0 or view.resource(controller) != PODS:
-            return False
-        accounts = [view.key(one) for one, _ in view.targets(controller, Edge.SERVICE_ACCOUNT)]
-        names = [f"{SERVICE_ACCOUNT}{one.namespace}:{one.name}" for one in accounts]
-        return self._identity in names
-
     def _over(self, row: int) -> bool:
         """Whether the work for which an object was made is over."""
         view = self._view
@@ -405,12 +398,12 @@ class Causes:
     def _surplus(self, row: int, resource: Resource) -> bool:
         """Whether every parent that counts its children lets one go, which is then this one."""
         view = self._view
-        if resource != PODS and not (view.names_by(Edge.PARENT) or self._has_sets(resource)):
+        if resource != PODS and not (view.names_by(Edge.PARENT) or has_sets(view, resource)):
             return False
         parents = self._counting(row, resource)
         if not parents or not all(self._lets_go(one, resource) for one in parents):
             return False
-        if any(self._has_idle(one, row, resource) for one in parents):
+        if any(has_idle(view, one, row, resource) for one in parents):
             return False
         for parent in parents:
             if (parent, resource) in self._spare:
@@ -427,7 +420,7 @@ class Causes:
         if parent < 0:
             return False
         wanted = writes.fewer(view.uid(parent), str(resource))
-        if wanted is None or self._has_idle(parent, row, resource):
+        if wanted is None or has_idle(view, parent, row, resource):
             return False
         at = parent, resource
         if at not in self._beyond:
@@ -437,31 +430,14 @@ class Causes:
         self._beyond[at] -= 1
         return self._beyond[at] >= 0
 
-    def _has_idle(self, parent: int, row: int, resource: Resource) -> bool:
-        """Whether a claim is in use, and its parent has another that nobody uses: that one goes."""
-        view = self._view
-        if resource != CLAIMS or not mounting(view, row):
-            return False
-        siblings = (*view.sources(parent, Edge.PARENT), *view.children_of(parent))
-        return any(
-            other != row
-            and view.resource(other) == CLAIMS
-            and not (view.gone(other) or view.terminating(other) or mounting(view, other))
-            for other in siblings
-        )
-
     def _counting(self, row: int, resource: Resource) -> list[int]:
         view = self._view
         parents = [parent for parent, _ in view.targets(row, Edge.PARENT)]
-        if not parents and (resource == PODS or self._has_sets(resource)):
+        if not parents and (resource == PODS or has_sets(view, resource)):
             controller = view.controller(row)
-            if controller >= 0 and _counts(view.resource(controller), resource):
+            if controller >= 0 and counts_children(view.resource(controller), resource):
                 parents = [controller]
         return parents
-
-    def _has_sets(self, resource: Resource) -> bool:
-        """Whether there are sets of objects of a custom type."""
-        return is_custom(resource) and self._view.count(set_of(resource)) > 0
 
     def _lets_go(self, parent: int, resource: Resource) -> bool:
         view = self._view
@@ -472,20 +448,3 @@ class Causes:
         if (parent, resource) not in self._spare:
             self._spare[parent, resource] = spare(view, parent, resource)
         return self._spare[parent, resource] > 0
-
-
-def _counts(parent: Resource, child: Resource) -> bool:
-    """Whether a type of controllers says how many of a type it wants, in a way that is known."""
-    if child == PODS:
-        return parent not in RECREATED_BY[PODS]
-    return parent == set_of(child)
-
-
-def _given_up(view: GraphView, content: int) -> bool:
-    """Whether the snapshot that a content is bound to is going, or was seen to go."""
-    return any(
-        view.gone(one) or view.terminating(one)
-        if present
-        else view.history.removed_at(view.key(one)) is not None
-        for one, present in view.targets(content, Edge.BOUND_SNAPSHOT)
-    )

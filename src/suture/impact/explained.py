@@ -275,6 +275,26 @@ def stands_for_pod(view: GraphView, row: int) -> bool:
     )
 
 
+def of_account(view: GraphView, row: int, account: ObjectKey | None) -> bool:
+    """Whether an object is controlled by a pod that runs as an account."""
+    controller = view.controller(row) if account is not None else -1
+    if controller < 0 or view.resource(controller) != PODS:
+        return False
+    return any(
+        view.key(one) == account for one, _ in view.targets(controller, Edge.SERVICE_ACCOUNT)
+    )
+
+
+def given_up(view: GraphView, content: int) -> bool:
+    """Whether the snapshot that a content is bound to is going, or was seen to go."""
+    return any(
+        view.gone(one) or view.terminating(one)
+        if present
+        else view.history.removed_at(view.key(one)) is not None
+        for one, present in view.targets(content, Edge.BOUND_SNAPSHOT)
+    )
+
+
 def tied(view: GraphView, row: int, identity: str, pod_uid: str) -> bool:
     """Whether the model can tie an object to the actor: made by it, or by something it made."""
     uid = view.uid(row)

@@ -15,10 +15,10 @@ from suture.impact.finalizers import called_like
 from suture.impact.keeper import Keeper
 from suture.impact.scene import Scene
 from suture.model import names
-from suture.model.actor import SERVICE_ACCOUNT, IdentityKind
+from suture.model.actor import SERVICE_ACCOUNT, IdentityKind, account_of
 from suture.model.edges import Edge
 from suture.model.habits import RELEASES, managers_of
-from suture.model.names import NAMESPACES, SERVICE_ACCOUNTS, ObjectKey, Resource
+from suture.model.names import NAMESPACES, ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
 BUILT_IN: Final = frozenset(
@@ -159,14 +159,6 @@ def _creator(scene: Scene, uid: str) -> Keeper | None:
     actor = scene.actor
     if creation.identity == actor.user.username or creation.operator == actor.operator:
         return None
-    account = _account(creation.identity)
+    account = account_of(creation.identity)
     there = account is None or scene.view.find(account) is not None
     return Keeper(creation.identity.removeprefix(SERVICE_ACCOUNT), CREATOR, there)
-
-
-def _account(identity: str) -> ObjectKey | None:
-    """Return the service account behind an identity; None for a user."""
-    if not identity.startswith(SERVICE_ACCOUNT):
-        return None
-    namespace, _, name = identity.removeprefix(SERVICE_ACCOUNT).partition(":")
-    return ObjectKey(SERVICE_ACCOUNTS, namespace, name)

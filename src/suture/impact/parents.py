@@ -14,6 +14,8 @@ from typing import Final
 
 from suture.impact.cascade import closure
 from suture.impact.change import Rewritten
+from suture.impact.explained import RECREATED_BY
+from suture.impact.recent import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
@@ -82,22 +84,44 @@ def spare(view: GraphView, parent: int, resource: Resource) -> int:
         for row in view.sources(parent, Edge.PARENT)
         if view.resource(row) == resource and not view.terminating(row)
     ]
-    if children:
-        pass
-    elif view.resource(parent) == set_of(resource):
-        children = [
-            row
-            for row in view.staying(view.children_of(parent))
-            if view.resource(row) == resource and not view.terminating(row)
-        ]
-    elif resource == PODS:
-        children = [
-            pod
-            for kind in view.classes_owned(parent)
-            for pod in view.pods_alike(kind)
-            if not view.terminating(pod)
-        ]
+    if not children:
+        own = _own_children(view, parent, resource)
+        children = [row for row in own if not view.terminating(row)]
     return max(0, len(children) - wants)
+
+
+def _own_children(view: GraphView, parent: int, resource: Resource) -> list[int]:
+    """Return the children of a type of which a custom resource says by itself how many it wants."""
+    if resource == PODS:
+        return [pod for kind in view.classes_owned(parent) for pod in view.pods_alike(kind)]
+    if view.resource(parent) != set_of(resource):
+        return []
+    children = view.staying(view.children_of(parent))
+    return [row for row in children if view.resource(row) == resource]
+
+
+def has_sets(view: GraphView, resource: Resource) -> bool:
+    """Whether there are sets of objects of a custom type."""
+    return is_custom(resource) and view.count(set_of(resource)) > 0
+
+
+def counts_children(parent: Resource, child: Resource) -> bool:
+    """Whether a type of controllers says how many of a type it wants, in a way that is known."""
+    if child == PODS:
+        return parent not in RECREATED_BY[PODS]
+    return parent == set_of(child)
+
+
+def has_idle(view: GraphView, parent: int, row: int, resource: Resource) -> bool:
+    """Whether a claim is in use, and its parent has another that nobody uses: that one goes."""
+    if resource != CLAIMS or not mounting(view, row):
+        return False
+    return any(
+        other != row
+        and view.resource(other) == CLAIMS
+        and not (view.gone(other) or view.terminating(other) or mounting(view, other))
+        for other in (*view.sources(parent, Edge.PARENT), *view.children_of(parent))
+    )
 
 
 def set_of(child: Resource) -> Resource:
@@ -287,13 +311,13 @@ def resize_explained(
             (wants := wanted_count(view, parent)) == after
             or (wants is not None and wants <= after + _beside(view, parent, row))
             or (after > 0 and after in _left_for(view, parent, row))
-            or (after == 0 and asks_for_none(view, parent))
+            or (after == 0 and _asks_for_none(view, parent))
         )
         for parent in _parents(view, row)
     )
 
 
-def asks_for_none(view: GraphView, parent: int) -> bool:
+def _asks_for_none(view: GraphView, parent: int) -> bool:
     """Whether a custom resource says that it is to have no members, whatever it calls them."""
     facts = view.facts(parent)
     return isinstance(facts, CustomFacts) and bool(facts.sizes) and not any(facts.sizes)

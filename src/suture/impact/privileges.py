@@ -16,7 +16,7 @@ from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene, named
-from suture.model.actor import SERVICE_ACCOUNT
+from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.edges import Edge
 from suture.model.facts import RoleBindingFacts, RoleFacts
 from suture.model.graph import GraphView
@@ -27,7 +27,6 @@ from suture.model.names import (
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
-    ObjectKey,
 )
 from suture.model.objects import ClusterObject
 from suture.model.rights import Right, escalates, rights_of
@@ -304,11 +303,10 @@ def _binds(view: GraphView, subjects: Iterable[Subject]) -> bool:
 
 def _exists(view: GraphView, subject: Subject) -> bool:
     """Whether an account is there and stays, or was let through and has not been seen yet."""
-    namespace, _, name = subject.name.removeprefix(SERVICE_ACCOUNT).partition(":")
-    key = ObjectKey(SERVICE_ACCOUNTS, namespace, name)
-    row = view.find(key)
-    if row is not None:
-        return not view.terminating(row)
+    key = account_of(subject.name)
+    row = view.find(key) if key is not None else None
+    if key is None or row is not None:
+        return row is not None and not view.terminating(row)
     made = view.history.created_at(key)
     return made is not None and view.history.removed(made.uid) is None
 
@@ -336,8 +334,8 @@ def _held(view: GraphView, subject: Subject, without: set[int], namespace: str) 
 def bindings_of(view: GraphView, subject: Subject) -> Iterable[int]:
     """Return the bindings that name somebody."""
     if subject.kind == "account":
-        namespace, _, name = subject.name.removeprefix(SERVICE_ACCOUNT).partition(":")
-        return view.named_by(ObjectKey(SERVICE_ACCOUNTS, namespace, name), Edge.SUBJECT)
+        key = account_of(subject.name)
+        return view.named_by(key, Edge.SUBJECT) if key is not None else []
     return [
         row
         for kind in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
@@ -359,11 +357,9 @@ def _running(scene: Scene, subject: Subject) -> int:
 
 def _pods_as(scene: Scene, subject: Subject) -> list[int]:
     """Return the running pods that run as an account and stay."""
-    if subject.kind != "account":
+    key, view = account_of(subject.name), scene.view
+    if subject.kind != "account" or key is None:
         return []
-    namespace, _, name = subject.name.removeprefix(SERVICE_ACCOUNT).partition(":")
-    view = scene.view
-    key = ObjectKey(SERVICE_ACCOUNTS, namespace, name)
     # WHY: of pods that go with their rights nobody misses any.
     return [
         row

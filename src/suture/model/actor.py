@@ -10,12 +10,22 @@ from enum import StrEnum
 
 import msgspec
 
+from suture.model.names import SERVICE_ACCOUNTS, ObjectKey
+
 SERVICE_ACCOUNT = "system:serviceaccount:"
 ACTORS = 4096
 """LIMIT: identities whose actor is remembered; as many as reviews remember by their spelling."""
 
 POD_NAME = "authentication.kubernetes.io/pod-name"
 POD_UID = "authentication.kubernetes.io/pod-uid"
+
+
+def account_of(identity: str) -> ObjectKey | None:
+    """Return the service account behind an identity; None for a user."""
+    if not identity.startswith(SERVICE_ACCOUNT):
+        return None
+    namespace, _, name = identity.removeprefix(SERVICE_ACCOUNT).partition(":")
+    return ObjectKey(SERVICE_ACCOUNTS, namespace, name)
 
 
 class Stage(StrEnum):
