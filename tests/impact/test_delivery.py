@@ -237,6 +237,27 @@ def test_a_generation_that_runs_is_not() -> None:
     assert told[str(SERVICES)] == 0
 
 
+@pytest.mark.parametrize(
+    ("turned_to", "ready", "explained"),
+    [
+        pytest.param("new", 2, True, id="traffic has left it"),
+        pytest.param("new", 1, False, id="for fewer pods"),
+        pytest.param("old", 2, False, id="traffic is still there"),
+        pytest.param("neither", 2, False, id="nobody says where it is"),
+    ],
+)
+def test_a_generation_that_runs_and_was_left(
+    turned_to: str, ready: int, *, explained: bool
+) -> None:
+    """A cluster of model servers is made beside the old one, and its Services turned to it."""
+    old = generation("old", 1.0, replicas=2, ready=2)
+    new = generation("new", 2.0, replicas=2, ready=ready)
+    public = role("web", {"revision": turned_to}, ROLLOUT)
+    impact = impact_of(delete(old[0]), view_of(ROLLOUT, old, new, public))
+    told = {one.resource: one.explained for one in effects(impact, ObjectsRemoved)}
+    assert told[str(DEPLOYMENTS)] == int(explained)
+
+
 def test_what_never_ran_anything_is_no_generation() -> None:
     """The twin: what a generator makes one of for each tenant owns nothing, and all are of an age."""
     tenants = [thing(REVISIONS, name, "prod", owners=[owner(ROLLOUT)]) for name in ("one", "two")]

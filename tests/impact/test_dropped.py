@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 
 import pytest
+from msgspec.structs import replace
 
 from support.cluster import BALANCERS, crd, operator, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
@@ -77,6 +78,20 @@ def test_what_is_the_clusters_own(
     (found,) = told(view_of(trimmed(CONFIG_MAPS, old)), CONFIG_MAPS, old, new)
 
     assert (found.field, found.entries, found.critical) == ("data.roles", ("- a",), critical)
+
+
+@pytest.mark.parametrize(("key", "critical"), [("used", False), ("kept", True), ("", True)])
+def test_a_key_that_none_of_its_readers_reads(key: str, *, critical: bool) -> None:
+    """A copy of the last configuration, beside the one that the pods mount by its key."""
+    old = settings("kube-system", "init", "other", used="1", kept="2")
+    target = ObjectKey(CONFIG_MAPS, "kube-system", "settings")
+    pod = thing(PODS, "dns", "kube-system", facts=PodFacts(ready=True, node="n"))
+    reads = replace(pod, needs=(Need(Edge.CONFIG_MAP, target, key),))
+    new = changed(old, data={"used": "1"})
+
+    (found,) = told(view_of(trimmed(CONFIG_MAPS, old), reads), CONFIG_MAPS, old, new)
+
+    assert (found.entries, found.critical) == (("kept",), critical)
 
 
 def test_of_a_secret_only_the_keys_are_told() -> None:

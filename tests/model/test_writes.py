@@ -108,6 +108,7 @@ def test_it_survives_a_restart() -> None:
     writes.count("holder", NOW, 7)
     writes.note_closed("node-1", NOW)
     writes.note_fewer("uid", "sets", 3)
+    writes.note_left_out("uid", frozenset({"proxy", "cache"}), frozenset())
 
     later = Now(5_000_000_000, NOW.utc_s + 120)
     read = Writes.decode(writes.encode(NOW.plus_s(20)), later)
@@ -120,6 +121,10 @@ def test_it_survives_a_restart() -> None:
     assert (read.fewer("uid", "sets"), read.fewer("uid", "others")) == (3, None)
     read.note_raised("uid", 3)
     assert (read.fewer("uid", "sets"), read.lowered) == (None, False)
+    read.note_left_out("uid", frozenset(), frozenset({"cache"}))
+    assert (read.left_out("uid"), read.left_out("other")) == ({"proxy"}, frozenset())
+    read.note_left_out("uid", frozenset(), frozenset({"proxy"}))
+    assert not read.any_left_out
 
 
 @pytest.mark.parametrize("damage", [lambda raw: b"", lambda raw: raw[:-3], lambda raw: b"\x01"])

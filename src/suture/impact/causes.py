@@ -24,6 +24,7 @@ from suture.impact.explained import (
     type_ends,
     wanted,
 )
+from suture.impact.leftout import left_out
 from suture.impact.over import is_over, outlived
 from suture.impact.parents import (
     GENERATION,
@@ -139,7 +140,7 @@ class Causes:
         view = self._view
         if view.terminating(row) or view.finished(row) or self._ends(row) or self._over(row):
             return True
-        if of_account(view, row, self._account):
+        if of_account(view, row, self._account) or self._left_out(row):
             return True
         resource = view.resource(row)
         own = self._own_cause(resource)
@@ -176,7 +177,10 @@ class Causes:
         found.update(
             row
             for row in self._owned_apart(rows)
-            if owner_ends(view, row) or self._over(row) or of_account(view, row, self._account)
+            if owner_ends(view, row)
+            or self._over(row)
+            or of_account(view, row, self._account)
+            or self._left_out(row)
         )
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
@@ -257,6 +261,8 @@ class Causes:
 
     def _explained_of(self, lot: Lot) -> int:
         if self._root or not lot.running or self._ends(lot.first) or self._over(lot.first):
+            return lot.count
+        if self._left_out(lot.first):
             return lot.count
         spared = 0
         while spared < lot.count and (
@@ -377,6 +383,11 @@ class Causes:
         if known is None:
             known = self._overs[controller] = is_over(view, controller)
         return known and outlived(view, row)
+
+    def _left_out(self, row: int) -> bool:
+        """Whether what keeps an object has left it out; data that goes along asks for more."""
+        view = self._view
+        return left_out(view, row) and CLAIMS not in self.kinds and outlived(view, row)
 
     def _home_ends(self, row: int) -> bool:
         place = self._view.place(row)

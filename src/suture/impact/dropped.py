@@ -71,14 +71,16 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     readers = _readers(scene.view, made.row)
     critical = _critical(made.before, made.after)
     for one in found[:FIELDS]:
+        reading = _reading(readers, one, whole=key.resource not in KEYED)
         yield EntriesDropped(
             holder=named(key, made.after.uid),
             field=one.field,
             before=one.before,
             dropped=len(one.entries),
             entries=one.entries[: scene.limit],
-            readers=_reading(readers, one, whole=key.resource not in KEYED),
-            critical=critical,
+            readers=reading,
+            # WHY only where some read it: what nobody mounts the API server's own parts may read.
+            critical=critical and bool(reading or not readers),
         )
 
 

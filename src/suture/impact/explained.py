@@ -59,6 +59,10 @@ USABLE: Final = frozenset({SERVICES, CLAIMS, PODS, CRDS, DISRUPTION_BUDGETS})
 NAMES_ASKED: Final = 16
 """LIMIT: pods of a StatefulSet looked at by name, 3 us each: a larger one is told to heal."""
 
+CLIMBED: Final = 8
+"""LIMIT: owners above a pod that are followed: Job and CronJob, ReplicaSet and Deployment, are two;
+a ring of owners, which nothing forbids, ends here."""
+
 _SPACES: Final = (NAMESPACES,)
 _GATEWAY_GROUP: Final = "gateway.networking.k8s.io"
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.cascade import closure
-from suture.impact.parents import CLIMBED, mounting
+from suture.impact.explained import CLIMBED
+from suture.impact.parents import mounting
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, SNAPSHOT_CONTENTS
 from suture.model.objects import CustomFacts, Ended, WorkloadFacts

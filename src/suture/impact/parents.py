@@ -14,7 +14,8 @@ from typing import Final
 
 from suture.impact.cascade import closure
 from suture.impact.change import Rewritten
-from suture.impact.explained import RECREATED_BY
+from suture.impact.explained import CLIMBED, RECREATED_BY
+from suture.impact.leftout import left_out
 from suture.impact.recent import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
@@ -40,11 +41,6 @@ SIBLINGS: Final = 256
 
 _MOUNTS: Final = frozenset({Edge.CLAIM})
 _ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
-
-
-CLIMBED: Final = 8
-"""LIMIT: owners above a pod that are followed: Job and CronJob, ReplicaSet and Deployment, are two;
-a ring of owners, which nothing forbids, ends here."""
 
 
 def maker_of(view: GraphView, pod: int) -> int:
@@ -183,11 +179,12 @@ def rolled_out(view: GraphView, row: int) -> bool:
 
 
 def superseded(view: GraphView, row: int, removed: Collection[int]) -> bool:
-    """Whether a custom resource is a generation that nothing runs in, and its parent made another.
+    """Whether a custom resource is a generation that nothing asks for, and its parent made another.
 
     One of its type that is no older, of the same controller, and both of these stay: so releases of
-    a function leave revisions behind. All that goes with the old one is idle: a workload of no
-    size, no pod, no bound claim, and no Service with anybody behind it.
+    a function leave revisions behind. All that goes with the old one is idle (a workload of no
+    size, no pod, no bound claim, and no Service with anybody behind it), or traffic has left it for
+    the other.
     """
     resource, parent = view.resource(row), view.controller(row)
     # WHY first: of what goes with its parent nothing else need be asked.
@@ -196,9 +193,10 @@ def superseded(view: GraphView, row: int, removed: Collection[int]) -> bool:
     if view.gone(parent) or view.terminating(parent):
         return False
     along = closure(view, (row,))
-    if len(along) > GENERATION or any(_busy(view, one) for one in along):
+    if len(along) > GENERATION:
         return False
-    if not any(isinstance(view.facts(one), WorkloadFacts) for one in along):
+    idle = not any(_busy(view, one) for one in along)
+    if idle and not any(isinstance(view.facts(one), WorkloadFacts) for one in along):
         return False
     made = view.created(row)
     return any(
@@ -208,7 +206,27 @@ def superseded(view: GraphView, row: int, removed: Collection[int]) -> bool:
         and view.controller(other) == parent
         and not (view.gone(other) or view.terminating(other))
         and _parts(view, other) >= _parts(view, row)
+        and (idle or _has_taken_over(view, other, along))
         for other in view.children_of(parent)[:SIBLINGS]
+    )
+
+
+def _has_taken_over(view: GraphView, other: int, along: Collection[int]) -> bool:
+    """Whether a generation serves behind Services that stay, as many pods as all that goes `along`.
+
+    And no Service that stays reaches any of what goes, nor is any of its data among it.
+    """
+    going = [one for one in along if view.resource(one) == PODS]
+    if not going or any(view.resource(one) == CLAIMS for one in along):
+        return False
+    if any(service not in along for pod in going for service in view.services_of(pod)):
+        return False
+    beside = closure(view, (other,))
+    if len(beside) > GENERATION:
+        return False
+    taking = [one for one in beside if view.resource(one) == PODS and view.serves(one)]
+    return len(taking) >= sum(map(view.serves, going)) and any(
+        service not in beside for pod in taking for service in view.services_of(pod)
     )
 
 
@@ -292,8 +310,9 @@ def resize_explained(
 ) -> bool:
     """Whether somebody who may decide wants a workload no larger than `after`.
 
-    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so. The
-    autoscaler that is `written` explains nothing: it is what asks for the size.
+    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
+    has left out the part that it is. The autoscaler that is `written` explains nothing: it is what
+    asks for the size.
     """
     for scaler in view.sources(row, Edge.SCALES):
         facts = view.facts(scaler)
@@ -304,6 +323,8 @@ def resize_explained(
             and facts.least <= after <= facts.most
         ):
             return True
+    if after == 0 and left_out(view, row):
+        return True
     return any(
         not view.terminating(parent)
         # WHY not nothing: a part of none says too little of another that would be stopped.

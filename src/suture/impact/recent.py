@@ -18,7 +18,7 @@ from suture.impact.change import Change
 from suture.impact.machines import node_behind
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
-from suture.model.difference import numbers_changed, parts_of
+from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.graph import GraphView
 from suture.model.names import NODES, SECRETS, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject, NodeFacts
@@ -127,6 +127,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
             _remember_rewriting(request, made.before, made.after, view, now)
             if made.row is not None and "spec" in made.parts:
                 _remember_numbers(request, made.row, view)
+                _remember_parts(request, made.row, view)
     elif rewrites_status(request):
         _remember_status(request, view, now)
 
@@ -215,6 +216,15 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
         for kind, count in counts.items():
             if count == before and after > 0:
                 writes.note_fewer(view.uid(row), str(kind), after)
+
+
+def _remember_parts(request: Request, row: int, view: GraphView) -> None:
+    """Remember which of its parts a custom resource says no more that it has."""
+    if not is_custom(view.resource(row)):
+        return
+    gone, back = parts_left_out(request.old_body, request.new_body)
+    if gone or back:
+        view.history.writes.note_left_out(view.uid(row), gone, back)
 
 
 def _shut(facts: NodeFacts) -> bool:

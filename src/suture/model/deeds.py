@@ -46,3 +46,4 @@ class Saved(msgspec.Struct):
     tallies: dict[int, bytes]
     closed: dict[str, int]
     fewer: dict[str, dict[str, int]] = {}
+    left_out: dict[str, frozenset[str]] = {}

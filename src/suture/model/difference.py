@@ -16,6 +16,18 @@ import msgspec
 UNSAID: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Parts of which nothing is told: metadata is read field by field, a status is nobody's wish."""
 
+ENABLED: Final = "enabled"
+PART_DEPTH: Final = 4
+"""LIMIT: levels of a spec at which parts are told of; deeper ones are settings of a part."""
+
+SWITCHES: Final = (
+    ("pause", True), ("shutdown", True), ("suspend", True), ("stopped", True),
+    ("hibernate", True), ("hibernated", True), ("running", False), ("enabled", False),
+    ("runStrategy", "Halted"), ("powerState", "Off"), ("powerState", "Stopped"),
+)  # fmt: skip
+"""How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
+them that nobody is to touch it."""
+
 _parts_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # WHY a float hook: numbers past a double's range are JSON too.
 _any_decoder: Final = msgspec.json.Decoder(float_hook=float)
@@ -97,3 +109,54 @@ def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], 
         elif type(before) is int and type(after) is int and before != after:
             found.append((before, after))
     return tuple(sorted(found))
+
+
+def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the parts that a spec has no more, and of those that it has again.
+
+    A part is a map or a list that stands in the spec, or an item of a list with a `name`; what has
+    an `enabled` is switched on and off by it. An empty name is all of it, by one of `SWITCHES`.
+    """
+    old, new = _spec(old_body), _spec(new_body)
+    gone, back = _left_out(old, new, PART_DEPTH), _left_out(new, old, PART_DEPTH)
+    was, is_now = _switched_off(old), _switched_off(new)
+    if was != is_now:
+        (gone if is_now else back).add("")
+    return frozenset(gone), frozenset(back)
+
+
+def _left_out(old: dict[str, object], new: dict[str, object], depth: int) -> set[str]:
+    """Return the names of the parts of one map that another has not, or has switched off."""
+    found: set[str] = set()
+    for name, before in old.items():
+        after = new.get(name)
+        if not isinstance(before, dict | list) or not before or before == after:
+            continue
+        if not isinstance(after, type(before)) or not after:
+            found.add(name)
+            continue
+        had, has = _as_parts(before), _as_parts(after)
+        if had.get(ENABLED) is True and has.get(ENABLED) is False:
+            found.add(name)
+        elif depth > 1:
+            found |= _left_out(had, has, depth - 1)
+    return found
+
+
+def _as_parts(value: object) -> dict[str, object]:
+    """Return what stands in a map, or the items of a list by their names."""
+    if isinstance(value, dict):
+        return value
+    items = value if isinstance(value, list) else []
+    return {
+        item["name"]: item
+        for item in items
+        if isinstance(item, dict) and isinstance(item.get("name"), str)
+    }
+
+
+def _switched_off(spec: dict[str, object]) -> bool:
+    return any(
+        spec.get(name) is off or (isinstance(off, str) and spec.get(name) == off)
+        for name, off in SWITCHES
+    )

@@ -44,6 +44,13 @@ FEWER: Final = 8_192
 """LIMIT: parents of which it is remembered that a number of their children was lowered; 0.4 kB
 each, 3 MB."""
 
+LEFT_OUT: Final = 8_192
+"""LIMIT: parents of which it is remembered that parts were left out; `PARTS` names of 253 bytes at
+most, mostly one of ten: 0.4 kB each, 3 MB."""
+
+PARTS: Final = 32
+"""LIMIT: parts of one parent that are remembered as left out."""
+
 _STRIDE: Final = 4
 _NS: Final = 1_000_000_000
 _VERSION: Final = 1
@@ -62,13 +69,14 @@ def place_of(key: ObjectKey) -> int:
 class Writes:
     """Recent writes by object, counts by maker and actor, nodes closed, sizes that changed."""
 
-    __slots__ = ("_closed", "_fewer", "_tallies", "_tracks")
+    __slots__ = ("_closed", "_fewer", "_left_out", "_tallies", "_tracks")
 
     def __init__(self) -> None:
         self._tracks: dict[int, array[int]] = {}
         self._tallies: dict[int, array[int]] = {}
         self._closed: dict[str, int] = {}
         self._fewer: dict[str, dict[str, int]] = {}
+        self._left_out: dict[str, frozenset[str]] = {}
 
     # -- one object
 
@@ -210,6 +218,24 @@ class Writes:
         """Return to how many children of a type a parent's number was lowered; None: it was not."""
         return self._fewer.get(uid, {}).get(resource)
 
+    # -- parts
+
+    def note_left_out(self, uid: str, gone: frozenset[str], back: frozenset[str]) -> None:
+        """Remember which parts a parent says no more that it has; `back`: those it has again."""
+        names = (self._left_out.pop(uid, frozenset()) - back) | gone
+        if names:
+            self._left_out[uid] = frozenset(sorted(names)[:PARTS])
+            _bound(self._left_out, LEFT_OUT)
+
+    @property
+    def any_left_out(self) -> bool:
+        """Whether any parent is remembered to have left out a part."""
+        return bool(self._left_out)
+
+    def left_out(self, uid: str) -> frozenset[str]:
+        """Return the names of the parts that a parent left out; an empty name is all of it."""
+        return self._left_out.get(uid, frozenset())
+
     # -- over a restart
 
     def encode(self, now: Now) -> bytes:
@@ -222,6 +248,7 @@ class Writes:
             tallies={at: tally.tobytes() for at, tally in self._tallies.items()},
             closed=self._closed,
             fewer=self._fewer,
+            left_out=self._left_out,
         )
         return msgspec.msgpack.encode(saved)
 
@@ -248,6 +275,7 @@ class Writes:
         writes._tallies = {at: _shifted(raw, 2, buckets) for at, raw in saved.tallies.items()}
         writes._closed = {node: at + shift for node, at in saved.closed.items()}
         writes._fewer = saved.fewer
+        writes._left_out = saved.left_out
         return writes
 
 

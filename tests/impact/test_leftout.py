@@ -1,0 +1,137 @@
+"""Parts that somebody takes out of a custom resource, or switches off: what goes with them."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, graph_of, owner, thing
+from suture.impact.effects import ObjectsRemoved, PodsLost
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.difference import parts_left_out
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.selectors import Selector
+
+DATABASES = Resource("db.example.com", "databases")
+DATABASE = thing(DATABASES, "shop", "prod")
+Spec = dict[str, object]
+
+ON: Spec = {"proxy": {"enabled": True, "size": 5}, "monitoring": {"exporter": {"port": 9}}}
+
+
+def part(name: str) -> list[ClusterObject]:
+    """Return a part of the database: a set with a Ready pod, a Service, a claim."""
+    labels = {"part": name}
+    facts = WorkloadFacts(1, Selector.of(labels))
+    root = thing(STATEFUL_SETS, f"shop-{name}", "prod", owners=[owner(DATABASE)], facts=facts)
+    pod = thing(
+        PODS, f"shop-{name}-0", "prod", owners=[owner(root)], labels=labels,
+        facts=PodFacts(ready=True, node="node-1"),
+    )  # fmt: skip
+    facing = thing(
+        SERVICES, f"shop-{name}", "prod", owners=[owner(DATABASE)],
+        facts=ServiceFacts(Selector.of(labels)),
+    )  # fmt: skip
+    claim = thing(
+        CLAIMS, f"shop-{name}", "prod", owners=[owner(DATABASE)],
+        facts=ClaimFacts(bound=True, volume="pv"),
+    )  # fmt: skip
+    return [root, pod, facing, claim]
+
+
+PROXY, MEMBERS = part("proxy"), part("members")
+
+
+class Database:
+    """A custom resource with two parts, and what was written of it."""
+
+    def __init__(self) -> None:
+        self.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS), History())
+
+    def rewrite(self, old: Spec, new: Spec) -> None:
+        bodies = (msgspec.json.encode({"spec": old}), msgspec.json.encode({"spec": new}))
+        request = update(DATABASE, DATABASE, bodies=bodies)
+        remember(request, project(request, self.view), self.view, START)
+
+    def explained(self, going: ClusterObject) -> int:
+        """Return how many of an object's type a cause accounts for, if it goes."""
+        impact = impact_of(delete(going), self.view)
+        return sum(
+            one.explained
+            for one in effects(impact, ObjectsRemoved)
+            if one.resource == str(going.key.resource)
+        )
+
+
+@pytest.mark.parametrize(
+    ("new", "explained"),
+    [
+        pytest.param({**ON, "proxy": {"enabled": False, "size": 5}}, 1, id="switched off"),
+        pytest.param({"monitoring": ON["monitoring"]}, 1, id="taken out"),
+        pytest.param({**ON, "proxy": {"enabled": True, "size": 4}}, 0, id="smaller"),
+        pytest.param({"proxy": ON["proxy"]}, 0, id="another part"),
+    ],
+)
+def test_a_part_that_is_left_out(new: Spec, explained: int) -> None:
+    """Its set and its Service go for it; those of another part do not, nor does its data."""
+    database = Database()
+    assert database.explained(PROXY[0]) == 0
+    database.rewrite(ON, new)
+    root, _, facing, claim = PROXY
+    assert [database.explained(one) for one in (root, facing)] == [explained, explained]
+    assert [database.explained(one) for one in (claim, *MEMBERS)] == [0, 0, 0, 0, 0]
+
+
+def test_a_part_that_is_there_again() -> None:
+    """The twin: switched off and on again, as one sees who reads an old copy."""
+    database, off = Database(), {**ON, "proxy": {"enabled": False, "size": 5}}
+    database.rewrite(ON, off)
+    database.rewrite(off, ON)
+    assert database.explained(PROXY[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "explained"),
+    [
+        pytest.param({"pause": False}, {"pause": True}, True, id="paused"),
+        pytest.param({"runStrategy": "Always"}, {"runStrategy": "Halted"}, True, id="halted"),
+        pytest.param({"running": True}, {"running": False}, True, id="not running"),
+        pytest.param({"paused": False}, {"paused": True}, False, id="not to be touched"),
+        pytest.param({"pause": True}, {"pause": False}, False, id="started"),
+    ],
+)
+def test_all_of_it_is_stopped(old: Spec, new: Spec, *, explained: bool) -> None:
+    """Its sets may go or shrink to nothing; its Services and claims stay."""
+    database = Database()
+    database.rewrite(old, new)
+    root, _, facing, claim = MEMBERS
+    assert database.explained(root) == int(explained)
+    assert [database.explained(one) for one in (facing, claim)] == [0, 0]
+    none = msgspec.structs.replace(root, facts=WorkloadFacts(0, Selector.of({"part": "members"})))
+    (lost,) = effects(impact_of(update(root, none), database.view), PodsLost)
+    assert lost.lasting == int(not explained)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ({"a": {"b": 1}}, {}, ({"a"}, set())),
+        ({}, {"a": {"b": 1}}, (set(), {"a"})),
+        ({"a": 1, "c": {"d": {}}}, {"c": {}}, ({"c"}, set())),
+        ({"a": [{"name": "x"}, {"name": "y"}]}, {"a": [{"name": "y"}]}, ({"x"}, set())),
+        ({"a": [{"name": "x", "b": {"c": 1}}]}, {"a": [{"name": "x"}]}, ({"b"}, set())),
+        ({"a": [{"name": "x", "b": 1}]}, {"a": [1]}, ({"x"}, set())),
+        ({"a": {"enabled": False}}, {"a": {"enabled": True}}, (set(), {"a"})),
+        ({"pause": True}, {}, (set(), {""})),
+        ({"a": "text"}, {"a": 3}, (set(), set())),
+    ],
+)
+def test_what_counts_as_a_part(old: Spec, new: Spec, told: tuple[set[str], set[str]]) -> None:
+    """Maps, lists and named items; no plain values."""
+    bodies = (msgspec.json.encode({"spec": old}), msgspec.json.encode({"spec": new}))
+    assert parts_left_out(*bodies) == told
