@@ -20,13 +20,18 @@ from suture.model.graph import Graph, GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CRON_JOBS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    JOBS,
+    PODS,
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, Facts, PodFacts, WorkloadFacts
 from suture.model.request import Request
 from suture.model.rights import Right, RightsRule, escalates, rights_of
 
@@ -207,6 +212,33 @@ def test_the_control_plane_is_always_at_work(subject: dict[str, str], system: bo
     one = binding("b", "reader", subject)
     found = lost(delete(one), graph_of(READER, one))
     assert [one.system for one in found] == ([] if system is None else [system])
+
+
+@pytest.mark.parametrize(
+    ("uses", "system"),
+    [
+        pytest.param([], None, id="nothing"),
+        pytest.param([(DAEMON_SETS, WorkloadFacts())], None, id="an agent on no node"),
+        pytest.param([(DAEMON_SETS, WorkloadFacts(status_replicas=2))], True, id="an agent"),
+        pytest.param([(DEPLOYMENTS, WorkloadFacts(replicas=0))], None, id="a workload of none"),
+        pytest.param([(DEPLOYMENTS, WorkloadFacts(replicas=1))], True, id="a workload"),
+        pytest.param([(JOBS, WorkloadFacts(replicas=1, finished=True))], None, id="finished work"),
+        pytest.param([(CRON_JOBS, WorkloadFacts())], True, id="work that comes and goes"),
+        pytest.param([(PODS, PodFacts(finished=True))], None, id="a finished pod"),
+    ],
+)
+def test_an_account_of_the_cluster_that_nothing_runs_as_is_left_behind(
+    uses: list[tuple[Resource, Facts]], system: bool | None
+) -> None:
+    """Where the add-on has gone, its rights may go; built-in controllers run outside of pods."""
+    need = Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "kube-system", "addon"))
+    users = [
+        msgspec.structs.replace(thing(resource, "addon", "kube-system", facts=facts), needs=(need,))
+        for resource, facts in uses
+    ]
+    one = binding("b", "reader", account("addon", "kube-system"))
+    found = lost(delete(one), graph_of(READER, one, users))
+    assert [each.system for each in found] == ([] if system is None else [system])
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,13 @@ def test_tolerations_are_read() -> None:
     ).tolerates([down])
 
 
+def test_the_network_of_the_host_is_read() -> None:
+    """Said or not, and where nothing else is."""
+    assert read(hostNetwork=True).host_network
+    assert not read(hostNetwork=False).host_network
+    assert not read().host_network
+
+
 @pytest.mark.parametrize("template", [b"null", b"{}", b'{"spec":{"nodeSelector":7}}'])
 def test_an_odd_template_asks_nothing(template: bytes) -> None:
     """What cannot be read of a template never makes a workload unreadable."""

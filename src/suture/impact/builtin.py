@@ -1,6 +1,8 @@
-"""Finalizers of Kubernetes' own, and who removes each. Apart, since what reads them stands below.
+"""What is Kubernetes' own: its finalizers and who removes each, the accounts of its controllers.
 
-Source: Kubernetes, the constants of the finalizers and the controllers that write them.
+Apart, since what reads them stands below.
+Source: Kubernetes, the constants of the finalizers and the controllers that write them; rbac's
+bootstrap policy.
 """
 
 from __future__ import annotations
@@ -34,3 +36,32 @@ BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
     INSTANCES: (_API_SERVER,),
 }
 """Who removes which finalizer of Kubernetes' own, by identity."""
+
+CONTROLLERS: Final = frozenset(
+    f"{_KUBE}{name}"
+    for name in (
+        "attachdetach-controller", "bootstrap-signer", "certificate-controller",
+        "cloud-controller-manager", "cloud-node-controller", "cloud-provider",
+        "clusterrole-aggregation-controller", "cronjob-controller", "daemon-set-controller",
+        "deployment-controller", "device-taint-eviction-controller", "disruption-controller",
+        "endpoint-controller", "endpointslice-controller", "endpointslicemirroring-controller",
+        "ephemeral-volume-controller", "expand-controller", "generic-garbage-collector",
+        "horizontal-pod-autoscaler", "job-controller", "kube-controller-manager",
+        "kube-scheduler", "leader-election-controller", "legacy-service-account-token-cleaner",
+        "namespace-controller",
+        "node-controller", "persistent-volume-binder", "pod-garbage-collector",
+        "podcheckpoint-controller", "pv-protection-controller", "pvc-protection-controller",
+        "replicaset-controller", "replication-controller", "resource-claim-controller",
+        "resourcequota-controller", "root-ca-cert-publisher", "route-controller",
+        "selinux-warning-controller", "service-account-controller", "service-cidrs-controller",
+        "service-controller", "statefulset-controller", "storage-version-migrator-controller",
+        "taint-eviction-controller", "token-cleaner", "ttl-after-finished-controller",
+        "ttl-controller", "validatingadmissionpolicy-status-controller",
+        "volumeattributesclass-protection-controller",
+    )
+)  # fmt: skip
+"""Accounts under which the control plane itself works, outside of pods, by identity.
+
+SOURCE: the bindings `system:controller:*` and `system::leader-locking-*` that the API server makes
+(bootstrappolicy); Kubernetes documentation, "Cloud Controller Manager".
+"""

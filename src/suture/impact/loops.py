@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from suture.impact.agents import NODE_CRITICAL
 from suture.impact.change import Change
 from suture.impact.effects import LoopClosed, Victim
 from suture.impact.parents import maker_of
@@ -28,7 +29,6 @@ from suture.model.names import (
     MUTATING_WEBHOOKS,
     NAMESPACES,
     PODS,
-    PRIORITY_CLASSES,
     SERVICES,
     VALIDATING_WEBHOOKS,
     ObjectKey,
@@ -36,9 +36,6 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, CrdFacts, ServiceRef, Webhook, WebhookFacts
 
 CONFIGURATIONS = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
-NODE_CRITICAL = "system-node-critical"
-"""The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
-
 HOOKS = 1_000
 """LIMIT: fail-closed webhooks that are looked at; clusters have some ten, and three that each
 match every pod of a thousand are a ring already."""
@@ -204,8 +201,7 @@ class _Needs:
     def _node_agents(self) -> Sequence[tuple[str, Mapping[str, str]]]:
         if self._agents is None:
             view, found = self._view, []
-            critical = ObjectKey(PRIORITY_CLASSES, "", NODE_CRITICAL)
-            for row in view.named_by(critical, Edge.PRIORITY_CLASS):
+            for row in view.named_by(NODE_CRITICAL, Edge.PRIORITY_CLASS):
                 if view.resource(row) != DAEMON_SETS:
                     continue
                 space = view.namespace(row)

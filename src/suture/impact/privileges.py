@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from suture.impact.builtin import CONTROLLERS
 from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
 from suture.impact.parents import maker_of
@@ -23,12 +24,14 @@ from suture.model.graph import GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CRON_JOBS,
+    DAEMON_SETS,
     PODS,
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.rights import Right, escalates, rights_of
 
 RBAC = frozenset({ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
@@ -63,13 +66,6 @@ class Subject(msgspec.Struct, frozen=True, gc=False, order=True):
 
     kind: str
     name: str
-
-    @property
-    def system(self) -> bool:
-        """Whether it is part of the control plane."""
-        if self.kind == "account":
-            return self.name.startswith(_OF_SYSTEM)
-        return self.name.startswith(SYSTEM) and not self.name.startswith(_ACCOUNT_GROUPS)
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):
@@ -136,7 +132,7 @@ def _account(scene: Scene, row: int, gone: set[int]) -> Iterator[PrivilegeLost]:
     }
     yield PrivilegeLost(
         subject=f"{subject.kind} {subject.name}", source=scene.victim(row), rights=len(rights),
-        system=subject.system, running=running, explained=scene.causes.explains(row),
+        system=_is_system(scene, subject), running=running, explained=scene.causes.explains(row),
     )  # fmt: skip
 
 
@@ -256,7 +252,8 @@ def _lost(
             held = _held(scene.view, subject, gone, old.namespace) | left
             lost = _beyond(missing, held)
             running = _running(scene, subject)
-            if not lost or not (running or subject.system):
+            system = _is_system(scene, subject)
+            if not lost or not (running or system):
                 continue
             told += 1
             if told > SUBJECTS_TOLD:
@@ -266,7 +263,7 @@ def _lost(
                 subject=f"{subject.kind} {subject.name}",
                 source=named(source.key, source.uid),
                 rights=len(lost),
-                system=subject.system,
+                system=system,
                 running=running,
                 wiped=wiped,
                 explained=row is not None and scene.causes.explains(row),
@@ -348,6 +345,35 @@ def _names(facts: object, subject: Subject) -> bool:
     if not isinstance(facts, RoleBindingFacts):
         return False
     return subject.name in (facts.groups if subject.kind == "group" else facts.users)
+
+
+def _is_system(scene: Scene, subject: Subject) -> bool:
+    """Whether somebody is part of the control plane.
+
+    An account of kube-system is where one of Kubernetes' own controllers works under it, or a
+    workload does; what an add-on that is gone has left behind is not.
+    """
+    if subject.kind != "account":
+        return subject.name.startswith(SYSTEM) and not subject.name.startswith(_ACCOUNT_GROUPS)
+    key = account_of(subject.name)
+    if key is None or not subject.name.startswith(_OF_SYSTEM):
+        return False
+    return subject.name in CONTROLLERS or any(
+        _works(scene, row) for row in scene.view.named_by(key, Edge.SERVICE_ACCOUNT)
+    )
+
+
+def _works(scene: Scene, row: int) -> bool:
+    """Whether a pod runs and stays, or a workload that stays has pods, wants some, or will."""
+    view, facts = scene.view, scene.view.facts(row)
+    if row in scene.removed or view.finished(row):
+        return False
+    if not isinstance(facts, WorkloadFacts):
+        return view.resource(row) == PODS
+    resource = view.resource(row)
+    # WHY: how many nodes a DaemonSet is meant for only its status says.
+    wants = facts.status_replicas if resource == DAEMON_SETS else facts.replicas
+    return resource == CRON_JOBS or bool(wants)
 
 
 def _running(scene: Scene, subject: Subject) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from suture.impact.agents import needed_by_nodes
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
     KEPT_BY_NAME,
@@ -18,10 +19,13 @@ from suture.impact.explained import (
 from suture.impact.hands import claim_replaced, made_before, made_lately
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, PODS, Resource
+from suture.model.names import CLAIMS, DAEMON_SETS, PODS, Resource
 
 PROTECT, PROTECTED = "suture.dev/protect", "true"
 """The label by which people say that an object is to stay, whoever would take it away."""
+
+AGENTS_ASKED: Final = 64
+"""LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
 
 STANDING_ASKED: Final = 64
 """LIMIT: objects of a collection that are asked whether they stand for a pod, 4 us each."""
@@ -121,6 +125,9 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     standing = _standing(scene, resource, left)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
+    if resource == DAEMON_SETS:
+        agents = [row for row in left[:AGENTS_ASKED] if not causes.wanted(row)]
+        tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
     if not may_count(resource):
         return
     for row in left:

@@ -51,13 +51,15 @@ class Placement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What each pod of a template asks of a node.
 
     `terms`: the labels of a node have to match one of them; none: any node will do. Terms that
-    the model cannot read are left out, so that more nodes seem to do.
+    the model cannot read are left out, so that more nodes seem to do. `host_network`: its network
+    is the node's own.
     """
 
     cpu_m: int = 0
     memory_mi: int = 0
     terms: tuple[Selector, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    host_network: bool = False
 
     def accepts(self, labels: Mapping[str, str]) -> bool:
         """Whether a node's labels are what it asks for."""

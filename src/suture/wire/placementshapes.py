@@ -73,6 +73,7 @@ class _Toleration(msgspec.Struct, gc=False):
 
 
 class _Spec(msgspec.Struct, rename="camel", gc=False):
+    host_network: bool | None = None
     containers: tuple[_Container, ...] | None = None
     init_containers: tuple[_Container, ...] | None = None
     node_selector: dict[str, str] | None = None
@@ -86,7 +87,10 @@ class _Template(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Template | None)
 
-_TELLS = (b'"requests"', b'"limits"', b'"nodeSelector"', b'"nodeAffinity"', b'"tolerations"')
+_TELLS = (
+    b'"requests"', b'"limits"', b'"nodeSelector"', b'"nodeAffinity"', b'"tolerations"',
+    b'"hostNetwork"',
+)  # fmt: skip
 
 
 def placement(template: msgspec.Raw) -> Placement:
@@ -105,7 +109,7 @@ def placement(template: msgspec.Raw) -> Placement:
         return ANYWHERE
     spec = found.spec
     cpu, memory = _asked(spec)
-    return Placement(cpu, memory, _terms(spec), _tolerations(spec))
+    return Placement(cpu, memory, _terms(spec), _tolerations(spec), bool(spec.host_network))
 
 
 def _asked(spec: _Spec) -> tuple[int, int]:

@@ -52,7 +52,8 @@ class PrivilegeGained(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class PrivilegeLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A subject that is at work would no longer be allowed what it was.
 
-    `system`: the subject is part of the control plane (`system:` names, kube-system accounts).
+    `system`: the subject is part of the control plane (`system:` names, accounts of kube-system
+    under which a built-in controller or a workload works).
     `running`: pods that run as it. `wiped`: the binding stays and binds nobody, or the role stays
     and allows nothing.
     """
