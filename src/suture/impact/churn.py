@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.change import Change, Resized
+from suture.impact.change import Change, Resized, Rewritten
 from suture.impact.effects import Churn, Confidence, Victim
 from suture.impact.parents import asked_for
 from suture.impact.recent import (
     asks_removal,
+    restarter,
     rewrites_status,
     shape_number,
     status_number,
@@ -21,6 +22,7 @@ from suture.impact.recent import (
     takings,
 )
 from suture.impact.scene import Scene, named
+from suture.impact.stamps import FOLLOWING, restarts
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
@@ -55,6 +57,7 @@ def churn_effects(scene: Scene) -> Iterator[Churn]:
     elif made is not None and scene.view.history.writes.knows(scene.request.key):
         value = shape_number(made.after, scene.request.new_body)
         yield from _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
+        yield from _restarted(scene, made, value, now)
     elif made is None and rewrites_status(scene.request):
         yield from _status(scene, now)
     if change.resized is not None and not change.resized.asked:
@@ -123,6 +126,31 @@ def _recreated(scene: Scene, now: Now) -> Iterator[Churn]:
             yield Churn(
                 target=named(key), what="recreated", times=times, window_s=window_s, actors=1
             )
+
+
+def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[Churn]:
+    """Yield how often one actor had a workload make all its pods anew, each time otherwise.
+
+    WHY of one actor: what several do to one workload within the hour is a day's work.
+    """
+    request, writes, said = scene.request, scene.view.history.writes, 0
+    if made.before is None or made.after.key.resource not in FOLLOWING:
+        return
+    holder = restarter(request.user.username, made.before)
+    # WHY first: few templates are changed twice within the hour, and bodies are read for it.
+    if writes.counted(holder, now, WINDOWS_S[-1]) + 1 < REPEATED:
+        return
+    # WHY not the latest: reviewed once more, it is counted already.
+    if writes.latest(request.key, What.WROTE) == value or not restarts(request, made):
+        return
+    for window_s in WINDOWS_S:
+        times = writes.counted(holder, now, window_s) + 1
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(
+                target=named(made.after.key, made.after.uid), what="recreated", times=times,
+                window_s=window_s, actors=1, rounds=True, confidence=Confidence.BOUNDED,
+            )  # fmt: skip
 
 
 def _status(scene: Scene, now: Now) -> Iterator[Churn]:

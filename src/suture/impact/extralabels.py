@@ -12,8 +12,8 @@ from typing import Final
 
 from suture.impact.change import Rewritten
 from suture.impact.effects import Confidence, EndpointsLost
-from suture.impact.rollout import rolls_out
 from suture.impact.scene import Scene
+from suture.impact.stamps import rolls_out
 from suture.model.graph import GraphView
 from suture.model.names import REPLICA_SETS
 from suture.model.objects import ServiceFacts

@@ -15,14 +15,13 @@ from typing import Final
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, PlacementLost
 from suture.impact.rollout import (
-    FOLLOWING,
-    ON_DELETE,
     ROLLING,
     classes_under,
     pods_under,
     unavailable_of,
 )
 from suture.impact.scene import Scene
+from suture.impact.stamps import FOLLOWING, ON_DELETE
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, ObjectKey
 from suture.model.objects import NodeFacts, PodFacts, WorkloadFacts

@@ -14,8 +14,9 @@ from typing import Final
 import msgspec
 
 from suture.impact.bodies import status_bytes
-from suture.impact.change import Change
+from suture.impact.change import Change, Rewritten
 from suture.impact.machines import node_behind
+from suture.impact.stamps import restarts
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_left_out, parts_of
@@ -71,6 +72,12 @@ def taken_from(uid: str, resource: Resource) -> str:
     return f"taken/{resource}/{uid}"
 
 
+def restarter(identity: str, workload: ClusterObject) -> str:
+    """Name the counter of an actor's restarts of one life of a workload, by another template."""
+    key = workload.key
+    return f"restarted/{key.resource}/{key.namespace}/{key.name}/{workload.uid}/{identity}"
+
+
 def shape_number(thing: ClusterObject, body: bytes) -> int:
     """Return a number that is equal for equal labels and content, whatever else was written.
 
@@ -124,7 +131,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         if made.before is None:
             _remember_creation(request, made.after, view, now)
         elif not change.direct:
-            _remember_rewriting(request, made.before, made.after, view, now)
+            _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
                 _remember_numbers(request, made.row, view)
                 _remember_parts(request, made.row, view)
@@ -182,12 +189,15 @@ def _remember_creation(request: Request, after: ClusterObject, view: GraphView, 
 
 
 def _remember_rewriting(
-    request: Request, before: ClusterObject, after: ClusterObject, view: GraphView, now: Now
+    request: Request, made: Rewritten, before: ClusterObject, view: GraphView, now: Now
 ) -> None:
-    writes, identity = view.history.writes, request.user.username
-    for thing, body in ((before, request.old_body), (after, request.new_body)):
-        deed = Deed(What.WROTE, identity, shape_number(thing, body))
-        writes.note(request.key, deed, now)
+    writes, identity, after = view.history.writes, request.user.username, made.after
+    value = shape_number(after, request.new_body)
+    # WHY not again: a write that came too late is reviewed once more, and is one restart.
+    if restarts(request, made) and writes.latest(request.key, What.WROTE) != value:
+        writes.count(restarter(identity, before), now)
+    for shape in (shape_number(before, request.old_body), value):
+        writes.note(request.key, Deed(What.WROTE, identity, shape), now)
     old, new = before.facts, after.facts
     if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
         if _shut(new) and (not _shut(old) or set(new.taints) - set(old.taints)):

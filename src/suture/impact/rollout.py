@@ -17,23 +17,13 @@ from typing import Final
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, PodsRestarted
 from suture.impact.scene import Scene
+from suture.impact.stamps import FOLLOWING, ON_DELETE, template_changed
 from suture.model.facts import Amount
 from suture.model.graph import GraphView
-from suture.model.names import (
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    REPLICA_SETS,
-    STATEFUL_SETS,
-    Resource,
-)
+from suture.model.names import DAEMON_SETS, REPLICA_SETS, STATEFUL_SETS, Resource
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import Rollout, rollout_of
-from suture.model.request import Request
 
-FOLLOWING: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
-"""Workloads whose pods follow their template."""
-
-ON_DELETE: Final = "OnDelete"
 ROLLING: Final = "RollingUpdate"
 RECREATE: Final = "Recreate"
 
@@ -75,24 +65,6 @@ def restart_effects(scene: Scene) -> Iterable[PodsRestarted]:
         on_delete=strategy == ON_DELETE,
         confidence=Confidence.EXACT if new.strategy else Confidence.BOUNDED,
     )
-
-
-def template_changed(before: ClusterObject | None, after: ClusterObject) -> bool:
-    """Whether a workload stamps out other pods than before."""
-    return (
-        before is not None
-        and isinstance(before.facts, WorkloadFacts)
-        and isinstance(after.facts, WorkloadFacts)
-        and before.facts.template_hash != after.facts.template_hash
-    )
-
-
-def rolls_out(request: Request, made: Rewritten) -> bool:
-    """Whether a write has a workload replace its pods by those of another template, by itself."""
-    if made.after.key.resource not in FOLLOWING or not template_changed(made.before, made.after):
-        return False
-    rollout = rollout_of(request.new_body)
-    return not rollout.paused and rollout.strategy != ON_DELETE
 
 
 def _follows(before: ClusterObject, after: ClusterObject, old: Rollout, new: Rollout) -> bool:

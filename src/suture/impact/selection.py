@@ -18,9 +18,10 @@ from suture.impact.delivery import turns_to_next
 from suture.impact.effects import Confidence, Growth, SelectionChanged
 from suture.impact.keepers import is_own
 from suture.impact.roles import moves_role, root_of
-from suture.impact.rollout import FOLLOWING, pods_under, template_changed
+from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene, named
 from suture.impact.selectingkinds import selecting_types
+from suture.impact.stamps import FOLLOWING, template_changed
 from suture.model.edges import Selection
 from suture.model.graph import GraphView
 from suture.model.names import (

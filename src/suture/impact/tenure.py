@@ -28,9 +28,10 @@ from suture.impact.keepers import (
     kept_by,
     works_for,
 )
-from suture.impact.rollout import classes_under, template_changed
+from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene, named
 from suture.impact.selection import selected
+from suture.impact.stamps import template_changed
 from suture.model.actor import IdentityKind
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

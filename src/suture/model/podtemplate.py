@@ -23,6 +23,27 @@ class _Template(msgspec.Struct, gc=False):
     metadata: _Meta | None = None
 
 
+class _Container(msgspec.Struct, gc=False):
+    image: str = ""
+
+
+class _PodSpec(msgspec.Struct, rename="camel", gc=False):
+    init_containers: list[_Container] | None = None
+    containers: list[_Container] | None = None
+
+
+class _Imaged(msgspec.Struct, gc=False):
+    spec: _PodSpec | None = None
+
+
+class _ImagedSpec(msgspec.Struct, gc=False):
+    template: _Imaged | None = None
+
+
+class _ImagedWorkload(msgspec.Struct, gc=False):
+    spec: _ImagedSpec | None = None
+
+
 class _Rolling(msgspec.Struct, rename="camel", gc=False):
     max_unavailable: Amount | None = None
     max_surge: Amount | None = None
@@ -57,6 +78,7 @@ class _Workload(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Workload)
+_images_decoder = msgspec.json.Decoder(_ImagedWorkload)
 _NO_LABELS: Mapping[str, str] = {}
 
 KEPT_REVISIONS = 10
@@ -108,4 +130,21 @@ def rollout_of(body: bytes) -> Rollout:
         pending=status.updated_replicas < status.replicas
         or status.updated_number_scheduled < status.desired_number_scheduled
         or status.current_revision != status.update_revision,
+    )
+
+
+def images_of(body: bytes) -> tuple[str, ...]:
+    """Return the images that a workload's body has its pods run, sorted; none where it is odd."""
+    if not body:
+        return ()
+    try:
+        found = _images_decoder.decode(body)
+    except UNREADABLE:
+        return ()
+    template = found.spec.template if found.spec is not None else None
+    pod = template.spec if template is not None else None
+    if pod is None:
+        return ()
+    return tuple(
+        sorted(one.image for one in (*(pod.init_containers or ()), *(pod.containers or ())))
     )

@@ -31,8 +31,8 @@ EVENTS: Final = 24
 go after twenty (`maxPods` of churn-growth)."""
 
 TALLIES: Final = 12_288
-"""LIMIT: counters, one a maker, actor and type; 2.1 kB each where something was counted in every
-half minute of an hour, 26 MB, most of them a tenth of that."""
+"""LIMIT: counters, one a maker, actor and type, or actor and workload that it restarts; 2.1 kB each
+where something was counted in every half minute of an hour, 26 MB, most of them a tenth of that."""
 
 BUCKET_S: Final = 30
 """How finely counters tell the time: a window may begin this much too early."""
@@ -144,6 +144,13 @@ class Writes:
         for at, done, actor, _ in _events(self._tracks.get(place_of(key)), reverse=True):
             if done == what:
                 return actor if now.mono_ns - at <= window_s * _NS else None
+        return None
+
+    def latest(self, key: ObjectKey, what: What) -> int | None:
+        """Return the value of the last write of a kind that is remembered; None: there is none."""
+        for _, done, _, value in _events(self._tracks.get(place_of(key)), reverse=True):
+            if done == what:
+                return value
         return None
 
     # -- counts

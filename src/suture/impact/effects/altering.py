@@ -163,7 +163,7 @@ class Churn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `what` is deleted, evicted, recreated, flipped (a value there and back) or scaled. `times`
     counts this request, within the last `window_s`. `actors`: how many identities take part.
-    `rounds`: it is the pods of the target that go, each of them `times` on average.
+    `rounds`: it is the pods of the target that go, or are made anew, each `times` on average.
     """
 
     target: Victim
