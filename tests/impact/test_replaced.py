@@ -126,3 +126,16 @@ def test_a_workload_behind_the_same_services(
     old, *rest = workload("web", replicas=2)
     old = msgspec.structs.replace(old, created=100.0)
     assert explained(old, *rest, *beside) is replaced
+
+
+@pytest.mark.parametrize(
+    ("later", "replaced"),
+    [pytest.param(0.0, False, id="made together"), pytest.param(3600.0, True, id="made later")],
+)
+def test_services_of_one_controller(later: float, *, replaced: bool) -> None:
+    """One for writers and one for readers reach the same pods, and neither replaces the other."""
+    database = thing(Resource("db.example.com", "databases"), "shop", "prod")
+    writers = service("shop", app="web", owners=[owner(database)])
+    readers = service("shop-readers", app="web", owners=[owner(database)])
+    readers = msgspec.structs.replace(readers, created=writers.created + later)
+    assert explained(writers, readers, database, *workload("web")) == replaced

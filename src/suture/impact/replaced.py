@@ -25,6 +25,9 @@ from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, Servic
 
 ROUTE_GROUP: Final = "gateway.networking.k8s.io"
 ANY_HOST: Final = ""
+TOGETHER_S: Final = 60
+"""Services of one controller that came within this time are parts of it, and none replaces another:
+those of a primary and of its replicas may well reach the same pods."""
 
 Replace = Callable[[GraphView, int, Collection[int]], tuple[int, ...]]
 
@@ -73,7 +76,21 @@ def _services(view: GraphView, row: int, removed: Collection[int]) -> tuple[int,
     return tuple(
         other
         for other in sorted(set.intersection(*reached))
-        if other != row and other not in removed and _stands_in(view.at(other), service)
+        if other != row
+        and other not in removed
+        and _stands_in(view.at(other), service)
+        and not _beside(view, other, row)
+    )
+
+
+def _beside(view: GraphView, other: int, row: int) -> bool:
+    """Whether one controller that stays made two Services together."""
+    controller = view.controller(row)
+    return (
+        controller >= 0
+        and controller == view.controller(other)
+        and not view.terminating(controller)
+        and view.created(other) <= view.created(row) + TOGETHER_S
     )
 
 
