@@ -15,6 +15,7 @@ import msgspec
 
 from suture.impact.bodies import status_bytes
 from suture.impact.change import Change
+from suture.impact.fit import Asked, is_shut, movable
 from suture.impact.machines import node_behind
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
@@ -189,10 +190,24 @@ def _remember_rewriting(
         writes.note(request.key, deed, now)
     old, new = before.facts, after.facts
     if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
-        if _shut(new) and (not _shut(old) or set(new.taints) - set(old.taints)):
-            writes.note_closed(request.key.name, now)
-        elif _shut(old) and not _shut(new):
-            writes.note_opened(request.key.name)
+        _remember_closing(request, old, new, view, now)
+
+
+def _remember_closing(
+    request: Request, old: NodeFacts, new: NodeFacts, view: GraphView, now: Now
+) -> None:
+    """Remember that a node was closed, and whether it was in use; or that it was opened."""
+    writes = view.history.writes
+    fresh = any(one.effect in REPELS and one not in old.taints for one in new.taints)
+    if fresh or (new.unschedulable and not old.unschedulable):
+        writes.note_closed(request.key.name, now)
+        row = view.find(request.key)
+        if row is not None and movable(view, row, Asked(view)):
+            # A number that is another each time.
+            writes.note(request.key, Deed(What.CLOSED, request.user.username, -now.mono_ns), now)
+    elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
+        # WHY with a taint left: a dedicated node has one for good.
+        writes.note_opened(request.key.name)
 
 
 def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
@@ -215,10 +230,6 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
         for kind, count in counts.items():
             if count == before and after > 0:
                 writes.note_fewer(view.uid(row), str(kind), after)
-
-
-def _shut(facts: NodeFacts) -> bool:
-    return facts.unschedulable or any(taint.effect in REPELS for taint in facts.taints)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:
