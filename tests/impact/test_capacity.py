@@ -14,6 +14,7 @@ from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing, workload
 from suture.impact.effects import CapacityLost
 from suture.impact.fit import Asked, Open, running, unplaced
+from suture.model.deeds import Deed, What
 from suture.model.edges import Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.graph import Graph, GraphView
@@ -168,7 +169,7 @@ def test_nodes_closed_one_after_another_are_leaving() -> None:
 def test_nodes_that_joined_stand_in_for_those_that_close(
     ago_s: float, facts: NodeFacts, joined: int
 ) -> None:
-    """Ready, open, of at least their room, lately, and empty; less those closed earlier, in use."""
+    """Ready, open, of at least their room, lately, and empty; those closed earlier count on."""
     new = [
         msgspec.structs.replace(node(f"new-{at}", facts), created=START.utc_s - ago_s)
         for at in range(4)
@@ -181,10 +182,30 @@ def test_nodes_that_joined_stand_in_for_those_that_close(
     (found,) = lost(rewritten(old, unschedulable=True), graph, history)
     assert (found.leaving, found.joined) == (1, joined)
 
-    history.writes.note_closed("old-1", START.plus_s(-1000))
+    closed_in_use(history, "old-1", ago_s=1000)
     history.writes.note_closed("gone", START)
     (found,) = lost(rewritten(old, unschedulable=True), graph, history)
-    assert found.joined == max(0, joined - 1)
+    assert (found.leaving, found.gone, found.joined) == (2, 1, joined)
+
+
+def test_a_node_of_another_pool_stands_in_for_nobody() -> None:
+    """It is empty and as large, and none of the pods may run there."""
+    fresh = [
+        node("new-1", role="batch"),
+        node("new-2", msgspec.structs.replace(ROOMY, taints=(Taint("gpu"),)), role="web"),
+        node("new-3", role="web"),
+    ]
+    new = [msgspec.structs.replace(one, created=START.utc_s - 60) for one in fresh]
+    asked = Placement(terms=(Selector.of({"role": "web"}),))
+    shut = msgspec.structs.replace(ROOMY, unschedulable=True)
+    old, history = node("old-0"), History()
+    pods = with_room(on("old-0", workload("web")), asked)
+    graph = graph_of(old, node("old-1", shut), new, pods)
+    history.writes.note_closed("old-1", START)
+
+    (found,) = lost(rewritten(old, unschedulable=True), graph, history)
+
+    assert found.joined == 1
 
 
 @pytest.mark.parametrize(
@@ -222,6 +243,96 @@ def test_no_more_than_a_fifth_of_all_nodes_is_done_with() -> None:
     (found,) = lost(rewritten(nodes[0], unschedulable=True), graph_of(nodes), history)
 
     assert found.leaving == 5 - 2
+
+
+OUT = Taint("start.example.com/not-ready", effect=NO_EXECUTE)
+
+
+def closed_in_use(history: History, name: str, *, ago_s: int) -> None:
+    """Remember that a node on which pods ran was closed."""
+    then = START.plus_s(-ago_s)
+    history.writes.note_closed(name, then)
+    history.writes.note(
+        ObjectKey(NODES, "", name), Deed(What.CLOSED, "anybody", -then.mono_ns), then
+    )
+
+
+@pytest.mark.parametrize("ago_s", [40, 1800], ids=["lately", "half-an-hour-ago"])
+@pytest.mark.parametrize(
+    ("in_use", "facts", "leaving"),
+    [
+        pytest.param(True, msgspec.structs.replace(ROOMY, taints=(OUT,)), 2, id="driven-away"),
+        pytest.param(False, msgspec.structs.replace(ROOMY, taints=(OUT,)), 0, id="empty-before"),
+        pytest.param(
+            True, msgspec.structs.replace(ROOMY, taints=(OUT,), ready=False), 0, id="dead"
+        ),
+        pytest.param(True, msgspec.structs.replace(ROOMY, unschedulable=True), 0, id="drained"),
+    ],
+)
+def test_a_node_that_its_own_taint_emptied_stays_closed(
+    in_use: bool, facts: NodeFacts, leaving: int, ago_s: int
+) -> None:
+    """That is no drain: whoever taints all nodes so in turn closes all of them."""
+    nodes = [node(f"node-{number}", facts if number in {1, 2} else ROOMY) for number in range(10)]
+    history = History()
+    for name in ("node-1", "node-2"):
+        if in_use:
+            closed_in_use(history, name, ago_s=ago_s)
+        else:
+            history.writes.note_closed(name, START.plus_s(-ago_s))
+
+    (found,) = lost(rewritten(nodes[0], taints=(OUT,)), graph_of(nodes), history)
+
+    assert found.leaving == leaving
+
+
+@pytest.mark.parametrize(
+    ("facts", "bears", "in_use", "leaving"),
+    [
+        pytest.param({"unschedulable": True}, False, True, 1, id="cordoned"),
+        pytest.param({"unschedulable": True}, False, False, 0, id="was-empty"),
+        pytest.param({"unschedulable": True, "ready": False}, False, True, 0, id="dead"),
+        pytest.param({"taints": (Taint("gpu"),)}, False, True, 1, id="tainted"),
+        pytest.param({"taints": (Taint("gpu"),)}, True, True, 0, id="dedicated"),
+        pytest.param({}, False, True, 0, id="opened"),
+    ],
+)
+def test_a_node_in_use_counts_for_an_hour_while_it_is_closed(
+    facts: Mapping[str, object], bears: bool, in_use: bool, leaving: int
+) -> None:
+    """However slowly they close; but not one that is closed to the pods of others alone."""
+    shut = node("node-1", msgspec.structs.replace(ROOMY, **facts))
+    borne = Placement(tolerations=(Toleration("gpu", any_value=True),))
+    web = with_room(on("node-1", workload("web")), borne if bears else Placement())
+    one, history = node("node-0"), History()
+    if in_use:
+        closed_in_use(history, "node-1", ago_s=1800)
+    else:
+        history.writes.note_closed("node-1", START.plus_s(-1800))
+
+    (found,) = lost(rewritten(one, unschedulable=True), graph_of(one, shut, web), history)
+
+    assert found.leaving == leaving
+
+
+@pytest.mark.parametrize(("joined", "leaving"), [(0, 6), (3, 5), (8, 0)])
+def test_nodes_drained_long_ago_are_done_with_where_as_many_joined(
+    joined: int, leaving: int
+) -> None:
+    """A pool that is kept closed until its replacement proved itself; a fifth goes without."""
+    closed = msgspec.structs.replace(ROOMY, unschedulable=True)
+    old = [node(f"old-{number}", closed if number else ROOMY) for number in range(9)]
+    fresh = [node(f"new-{number}") for number in range(joined)]
+    new = [msgspec.structs.replace(one, created=START.utc_s - 3000) for one in fresh]
+    new.append(node("standing"))
+    used = [on(one.key.name, workload(f"web-{one.key.name}")) for one in new]
+    history = History()
+    for one in old[1:]:
+        closed_in_use(history, one.key.name, ago_s=1800)
+
+    (found,) = lost(rewritten(old[0], unschedulable=True), graph_of(old, new, *used), history)
+
+    assert (found.leaving, found.joined) == (leaving, 0)
 
 
 @pytest.mark.parametrize(

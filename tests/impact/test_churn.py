@@ -17,6 +17,7 @@ from suture.impact.project import project
 from suture.impact.recent import pattern_of, remember
 from suture.judge import World, judge
 from suture.model.actor import Actor
+from suture.model.deeds import What
 from suture.model.graph import Graph, GraphView
 from suture.model.history import History
 from suture.model.names import (
@@ -33,6 +34,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts, WorkloadFacts
+from suture.model.placement import Taint
 from suture.model.request import Request
 
 OTHER = operator("system:serviceaccount:ops:other")
@@ -364,6 +366,24 @@ def test_nodes_that_close_are_remembered() -> None:
 
     lately.ask(update(cordoned[0], nodes[0]))
     assert set(lately.history.writes.closed(lately.now)) == {"n1", "n2"}
+
+
+def test_of_a_node_that_closes_it_is_remembered_whether_it_was_in_use() -> None:
+    """Pods ran there that are not bound to be there; a dedicated node is opened by its uncordon."""
+    ready = NodeFacts(ready=True, taints=(Taint("gpu"),))
+    used, idle = thing(NODES, "node-1", facts=ready), thing(NODES, "node-2", facts=ready)
+    lately = Lately(used, idle, *workload("web"))
+    shut = msgspec.structs.replace(ready, unschedulable=True)
+
+    for one in (used, idle):
+        lately.ask(update(one, msgspec.structs.replace(one, facts=shut)))
+    writes = lately.history.writes
+    assert set(writes.closed(lately.now)) == {"node-1", "node-2"}
+    told = [writes.written(one.key, What.CLOSED, lately.now, 60) for one in (used, idle)]
+    assert told == [1, 0]
+
+    lately.ask(update(msgspec.structs.replace(used, facts=shut), used))
+    assert set(writes.closed(lately.now)) == {"node-2"}
 
 
 @pytest.mark.parametrize(

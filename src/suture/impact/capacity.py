@@ -13,18 +13,18 @@ from typing import Final
 
 from suture.impact.builtin import BUILT_IN
 from suture.impact.change import Change, Rewritten
+from suture.impact.closing import Closing, joined_since
 from suture.impact.effects import CapacityLost, Victim
-from suture.impact.fit import Asked, Open, is_open, running, unplaced
+from suture.impact.fit import Asked, Open, is_open, movable, unplaced
 from suture.impact.machines import node_behind
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene, named
 from suture.model.graph import GraphView
-from suture.model.names import CRDS, DAEMON_SETS, NODES, ObjectKey, Resource
+from suture.model.names import CRDS, DAEMON_SETS, NODES, Resource
 from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts, WorkloadFacts
-from suture.model.overlay import HORIZON_S
 from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
 from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
-from suture.model.writes import HOUR_S, TEN_MINUTES_S
+from suture.model.writes import HOUR_S
 
 NODES_LOOKED_AT: Final = 2_000
 """LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
@@ -110,18 +110,7 @@ def _evicted(view: GraphView, asked: Asked, row: int, taints: tuple[Taint, ...])
 def _movable(view: GraphView, rows: list[int], asked: Asked | None = None) -> list[int]:
     """Return the running pods of nodes that are not bound to be there."""
     asked = asked or Asked(view)
-    return [pod for row in rows for pod in running(view, row) if not asked.stays(pod)]
-
-
-DRAINED_ASKED: Final = 64
-"""LIMIT: closed nodes that are asked whether anything still runs on them: 10 us each."""
-
-DRAINED_PERCENT: Final = 20
-"""Share of the nodes that may have been closed and emptied lately, and are not counted."""
-
-DRAINED_S: Final = 15
-"""How long a node must have been closed to be taken for one that was emptied since, and that was
-not empty before: whoever closes all at once closes those first as well as last."""
+    return [pod for row in rows for pod in movable(view, row, asked)]
 
 
 class _Loss:
@@ -130,47 +119,8 @@ class _Loss:
     def __init__(self, scene: Scene, rows: list[int], before: NodeFacts | None = None) -> None:
         self._scene, self._rows, self._before = scene, rows, before
         self.asked = Asked(scene.view)
-        view = scene.view
-        names = {view.key(row).name for row in rows}
-        lately = {} if scene.now is None else view.history.writes.closed(scene.now)
-        closed = {name: ago for name, ago in lately.items() if name not in names}
         self._mine = frozenset(rows)
-        self._closed_rows, self._leaving, self._gone = self._still_closed(closed)
-        self._lately = lately
-
-    def _still_closed(self, closed: dict[str, int]) -> tuple[frozenset[int], int, int]:
-        """Return other nodes that close: rows, how many close or are gone, how many are gone.
-
-        One that was emptied since is done with: its pods run elsewhere. Of those a fifth of all
-        nodes are not counted, lest a cluster be emptied node by node within minutes.
-        """
-        view, rows, leaving, gone, drained = self._scene.view, set[int](), 0, 0, 0
-        for name, ago_s in closed.items():
-            row = view.find(ObjectKey(NODES, "", name))
-            if row is None:
-                leaving += 1
-                gone += 1
-                continue
-            facts = view.facts(row)
-            shut = view.terminating(row) or (
-                isinstance(facts, NodeFacts)
-                and (facts.unschedulable or any(one.effect in REPELS for one in facts.taints))
-            )
-            # WHY the horizon: what was admitted and not seen by then did not happen, or is over.
-            if not shut and ago_s > HORIZON_S:
-                continue
-            rows.add(row)
-            leaving += 1
-            # WHY the first ones: whoever closes more than these at a time is not in need of more.
-            asked = shut and ago_s >= DRAINED_S and len(rows) <= DRAINED_ASKED
-            if asked and not self._in_use(row):
-                drained += 1
-        spared = min(drained, view.count(NODES) * DRAINED_PERCENT // 100)
-        return frozenset(rows), leaving - spared, gone
-
-    def _in_use(self, row: int) -> bool:
-        """Whether a node still runs a pod that is not bound to be there."""
-        return any(not self.asked.stays(pod) for pod in running(self._scene.view, row))
+        self._lately = {} if scene.now is None else scene.view.history.writes.closed(scene.now)
 
     def effect(
         self, how: str, pods: list[int], *, selecting: int = 0, emptied: int = 0,
@@ -178,7 +128,8 @@ class _Loss:
     ) -> CapacityLost:  # fmt: skip
         """Return the loss; `pods` have to move."""
         scene, view = self._scene, self._scene.view
-        others = Open(view, self._closed_rows | self._mine)
+        closing = Closing(scene, self.asked, self._rows)
+        others = Open(view, self._mine | closing.rows)
         healthy = planned = was_open = 0
         for row in self._rows:
             facts = self._before or view.facts(row)
@@ -188,6 +139,8 @@ class _Loss:
             was_open += is_open(facts)
             planned += self._planned(row, facts)
         closes = how != "relabelled"
+        there = _movable(view, self._rows, self.asked)
+        joined = self._joined(others, there) if closes and closing.found else ()
         return CapacityLost(
             how=how,
             nodes=len(self._rows),
@@ -195,10 +148,10 @@ class _Loss:
             planned=planned,
             open_before=len(others) + was_open,
             open_after=len(others) + (0 if closes else was_open),
-            leaving=self._leaving,
-            gone=self._gone,
-            joined=self._joined(others) if closes and self._leaving else 0,
-            running=len(_movable(view, self._rows, self.asked)),
+            leaving=closing.leaving(len(joined)),
+            gone=closing.gone,
+            joined=sum(not movable(view, row, self.asked) for row in joined),
+            running=len(there),
             pods=len(pods),
             unplaced=unplaced(view, self.asked, pods, others) if pods else 0,
             selecting=selecting,
@@ -207,38 +160,15 @@ class _Loss:
             explained=all(scene.causes.explains(row) for row in self._rows) if closes else False,
         )
 
-    def _joined(self, others: Open) -> int:
-        """Return how many nodes joined lately in the place of nodes that close.
-
-        WHY empty: what joined because there was more to run is in use, and stands in for nobody.
-        """
-        scene, view = self._scene, self._scene.view
+    def _joined(self, others: Open, pods: list[int]) -> tuple[int, ...]:
+        """Return the nodes that joined lately in the place of nodes that close."""
+        scene = self._scene
         if scene.now is None:
-            return 0
-        closing = [self._before or view.facts(row) for row in self._rows]
+            return ()
+        closing = [self._before or scene.view.facts(row) for row in self._rows]
         needed = [one for one in closing if isinstance(one, NodeFacts)]
-        since = scene.now.utc_s - HOUR_S
-        joined = sum(
-            view.created(row) >= since
-            and all(_holds(facts, one) for one in needed)
-            and not _movable(view, [row], self.asked)
-            for facts, row in others
-        )
-        if not joined:
-            return 0
-        earlier = (
-            view.find(ObjectKey(NODES, "", name))
-            for name, ago_s in view.history.writes.closed(scene.now, HOUR_S).items()
-            if ago_s > TEN_MINUTES_S
-        )
-        waiting = sum(
-            row is not None
-            and row not in self._mine
-            and not is_open(view.facts(row))
-            and bool(_movable(view, [row], self.asked))
-            for row in earlier
-        )
-        return max(0, joined - waiting)
+        wants = {self.asked.of(pod) for pod in pods}
+        return joined_since(scene.view, others, scene.now.utc_s - HOUR_S, needed, wants)
 
     def _planned(self, row: int, facts: NodeFacts) -> bool:
         """Whether a node was marked for removal: closed, or tainted so that none of its pods stay.
@@ -252,11 +182,6 @@ class _Loss:
             self.asked.of(pod).tolerates(taints)
             for pod in _movable(self._scene.view, [row], self.asked)
         )
-
-
-def _holds(new: NodeFacts, old: NodeFacts) -> bool:
-    """Whether a node has at least the room of another."""
-    return new.cpu_m >= old.cpu_m and new.memory_mi >= old.memory_mi and new.pods >= old.pods
 
 
 def _relabelled(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES
 from suture.model.objects import NodeFacts, WorkloadFacts
-from suture.model.placement import ANYWHERE, Placement
+from suture.model.placement import ANYWHERE, REPELS, Placement
 
 PODS_WALKED = 4_000
 """LIMIT: pods of other nodes that are looked at: 1 µs each, 4 ms; a cluster of 100 nodes is looked
@@ -186,8 +186,18 @@ def is_open(facts: object) -> bool:
     return isinstance(facts, NodeFacts) and facts.ready and not facts.unschedulable
 
 
+def is_shut(facts: NodeFacts) -> bool:
+    """Whether a node is closed to new pods, or to those that do not bear its taints."""
+    return facts.unschedulable or any(taint.effect in REPELS for taint in facts.taints)
+
+
 def running(view: GraphView, row: int) -> list[int]:
     """Return the pods of a node that run there: neither finished nor going."""
     return [
         pod for pod in view.pods_on(row) if not view.finished(pod) and not view.terminating(pod)
     ]
+
+
+def movable(view: GraphView, row: int, asked: Asked) -> list[int]:
+    """Return the running pods of a node that are not bound to be there."""
+    return [pod for pod in running(view, row) if not asked.stays(pod)]

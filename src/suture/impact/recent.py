@@ -15,6 +15,7 @@ import msgspec
 
 from suture.impact.bodies import status_bytes
 from suture.impact.change import Change, Rewritten
+from suture.impact.fit import Asked, is_shut, movable
 from suture.impact.machines import node_behind
 from suture.impact.stamps import restarts
 from suture.model.clock import Now
@@ -200,10 +201,24 @@ def _remember_rewriting(
         writes.note(request.key, Deed(What.WROTE, identity, shape), now)
     old, new = before.facts, after.facts
     if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
-        if _shut(new) and (not _shut(old) or set(new.taints) - set(old.taints)):
-            writes.note_closed(request.key.name, now)
-        elif _shut(old) and not _shut(new):
-            writes.note_opened(request.key.name)
+        _remember_closing(request, old, new, view, now)
+
+
+def _remember_closing(
+    request: Request, old: NodeFacts, new: NodeFacts, view: GraphView, now: Now
+) -> None:
+    """Remember that a node was closed, and whether it was in use; or that it was opened."""
+    writes = view.history.writes
+    fresh = any(one.effect in REPELS and one not in old.taints for one in new.taints)
+    if fresh or (new.unschedulable and not old.unschedulable):
+        writes.note_closed(request.key.name, now)
+        row = view.find(request.key)
+        if row is not None and movable(view, row, Asked(view)):
+            # A number that is another each time.
+            writes.note(request.key, Deed(What.CLOSED, request.user.username, -now.mono_ns), now)
+    elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
+        # WHY with a taint left: a dedicated node has one for good.
+        writes.note_opened(request.key.name)
 
 
 def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
@@ -235,10 +250,6 @@ def _remember_parts(request: Request, row: int, view: GraphView) -> None:
     gone, back = parts_left_out(request.old_body, request.new_body)
     if gone or back:
         view.history.writes.note_left_out(view.uid(row), gone, back)
-
-
-def _shut(facts: NodeFacts) -> bool:
-    return facts.unschedulable or any(taint.effect in REPELS for taint in facts.taints)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:

@@ -20,6 +20,8 @@ class What(IntEnum):
     SCALED = 3
     WROTE = 4
     STATUS = 5
+    CLOSED = 6
+    """A node was closed on which pods ran that were not bound to be there."""
 
 
 class Deed(msgspec.Struct, frozen=True, gc=False):

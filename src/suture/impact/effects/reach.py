@@ -77,7 +77,7 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `open_after` are schedulable Ready nodes of the cluster, those leaving already counted as gone.
     `pods`: running pods, DaemonSets' apart, that must move, which no cordon makes them; `unplaced`:
     of them, those that fit nowhere else by requests, selectors and taints. `leaving`: other nodes
-    closed or gone within the last ten minutes, by anybody. `selecting`: DaemonSets and custom
+    gone within the last ten minutes, or closed within the last hour, by anybody. `selecting`: DaemonSets and custom
     resources that would no longer select a relabelled node; `emptied`: of them, those that would
     select no node at all.
     """
@@ -96,8 +96,8 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     running: int = 0
     """Running pods of the nodes, DaemonSets' apart, whether or not they must move."""
     joined: int = 0
-    """Open nodes of at least their room that joined within the last hour and run nothing yet, less
-    those in use that were closed earlier in it: what is there in the place of nodes that close."""
+    """Open nodes of at least their room that joined within the last hour, run nothing yet and may
+    run some of their pods: what is there in the place of nodes that close."""
     selecting: int = 0
     emptied: int = 0
     victims: tuple[Victim, ...] = ()
