@@ -295,15 +295,8 @@ def resize_explained(
     That is an autoscaler whose bounds allow it, or the custom resource behind it that says so. The
     autoscaler that is `written` explains nothing: it is what asks for the size.
     """
-    for scaler in view.sources(row, Edge.SCALES):
-        facts = view.facts(scaler)
-        if (
-            (written is None or scaler != written.row)
-            and isinstance(facts, AutoscalerFacts)
-            and not view.terminating(scaler)
-            and facts.least <= after <= facts.most
-        ):
-            return True
+    if _within_bounds(view, row, after, written.row if written is not None else None):
+        return True
     return any(
         not view.terminating(parent)
         # WHY not nothing: a part of none says too little of another that would be stopped.
@@ -315,6 +308,23 @@ def resize_explained(
         )
         for parent in _parents(view, row)
     )
+
+
+def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
+    """Whether an autoscaler of a workload, other than the one `written`, allows a size.
+
+    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it.
+    """
+    allowing = [
+        (scaler, facts)
+        for scaler in view.sources(row, Edge.SCALES)
+        if scaler != written
+        and isinstance(facts := view.facts(scaler), AutoscalerFacts)
+        and not view.terminating(scaler)
+        and facts.least <= after <= facts.most
+    ]
+    blind = {view.controller(scaler) for scaler, facts in allowing if facts.floor > after}
+    return any(facts.floor <= after and scaler not in blind for scaler, facts in allowing)
 
 
 def _asks_for_none(view: GraphView, parent: int) -> bool:
