@@ -17,7 +17,7 @@ from suture.impact.change import Rewritten
 from suture.impact.explained import RECREATED_BY
 from suture.impact.recent import is_custom
 from suture.model.edges import Edge
-from suture.model.facts import AutoscalerFacts
+from suture.model.facts import AttachmentFacts, AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -26,11 +26,12 @@ from suture.model.names import (
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
     STATEFUL_SETS,
+    VOLUME_ATTACHMENTS,
     WORKLOADS,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, CustomFacts, ServiceFacts, WorkloadFacts
+from suture.model.objects import ClaimFacts, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
 
 GENERATION: Final = 64
 """LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
@@ -169,6 +170,26 @@ def mounting(view: GraphView, claim: int) -> list[int]:
     ]
 
 
+def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
+    """Return the node of an attachment, and the running pods on it that use the volume.
+
+    No pods where it is not attached, or no longer.
+    """
+    nodes = [one for one, present in view.targets(attachment, Edge.ATTACHED_NODE) if present]
+    facts = view.facts(attachment)
+    if not (isinstance(facts, AttachmentFacts) and facts.attached):
+        return nodes, []
+    names = {view.name(node) for node in nodes}
+    return nodes, [
+        pod
+        for volume, _ in view.targets(attachment, Edge.VOLUME)
+        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
+        if present
+        for pod in mounting(view, claim)
+        if isinstance(of_pod := view.facts(pod), PodFacts) and of_pod.node in names
+    ]
+
+
 def rolled_out(view: GraphView, row: int) -> bool:
     """Whether a ReplicaSet is history: its Deployment lives, and it wants and has no pods."""
     if view.resource(row) != REPLICA_SETS:
@@ -242,9 +263,13 @@ def accountable(view: GraphView, row: int) -> list[int]:
 
     Its owners, and those above them that control it; the custom resource that counts each of them,
     the application that keeps it, the autoscaler that sizes it; the StatefulSet that a claim is
-    named after; its namespace. Of them those that are there.
+    named after; the node and the pods that use an attachment; its namespace. Of them those that are
+    there.
     """
     found: dict[int, None] = {}
+    if view.resource(row) == VOLUME_ATTACHMENTS:
+        nodes, pods = attached(view, row)
+        found.update(dict.fromkeys((*nodes, *pods)))
     for one in (row, *view.controllers(row, CLIMBED)):
         found.update((owner.row, None) for owner in view.owners(one) if owner.present)
         for edge in (Edge.PARENT, Edge.MANAGED_BY):
