@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Final
 
+import msgspec
+
 from suture.budget.claims import Claim, Receipt
 from suture.impact.change import Change
+from suture.impact.deciding import unfounded
 from suture.impact.effects import ALL_EFFECTS
 from suture.impact.estimate import estimate
 from suture.impact.parents import accountable
@@ -139,11 +142,16 @@ def judge(
             verdict=quarantined(actor),
         )  # fmt: skip
     if actor.kind is IdentityKind.CONSEQUENCE:
-        # WHY: it carries out what somebody else asked for and was charged for.
-        return Judgement(
-            case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
-            verdict=ALLOWED,
-        )  # fmt: skip
+        if not unfounded(identity, change, impact, view):
+            # WHY: it carries out what somebody else asked for and was charged for.
+            return Judgement(
+                case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
+                verdict=ALLOWED,
+            )  # fmt: skip
+        decider = msgspec.structs.replace(actor, kind=IdentityKind.OPERATOR)
+        case = msgspec.structs.replace(case, actor=decider)
+        # WHY no claims: every replica answers for these controllers, and only one of them charges.
+        findings = Findings(findings.violations, ())
     return _decided(case, change, findings, world, now, exempt=exempt)
 
 

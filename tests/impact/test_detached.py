@@ -8,6 +8,7 @@ from support.asking import effects, impact_of
 from support.cluster import view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import DataLost
+from suture.impact.parents import accountable
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, NODES, PODS, VOLUME_ATTACHMENTS, VOLUMES
 from suture.model.request import Request
@@ -33,8 +34,10 @@ ATTACHMENT = body(
 )
 
 
-def node(ready: str = "True") -> Body:
-    return body("Node", "node-1", "", status={"conditions": [{"type": "Ready", "status": ready}]})
+def node(ready: str = "True", *taints: str) -> Body:
+    marks = [{"key": one, "effect": "NoExecute"} for one in taints]
+    status = {"conditions": [{"type": "Ready", "status": ready}]}
+    return body("Node", "node-1", "", spec={"taints": marks}, status=status)
 
 
 def pod(place: str = "node-1", phase: str = "Running") -> Body:
@@ -64,6 +67,8 @@ def taken(view: GraphView, request: Request) -> list[tuple[int, bool]]:
     [
         (pod(), node(), [(1, False)]),
         (pod(), node("Unknown"), [(1, True)]),
+        (pod(), node("True", "node.kubernetes.io/out-of-service"), [(1, True)]),
+        (pod(), node("True", "example.com/dedicated"), [(1, False)]),
         (pod("node-2"), node(), [(0, False)]),
         (pod(phase="Succeeded"), node(), [(0, False)]),
         (None, node(), [(0, False)]),
@@ -74,6 +79,26 @@ def test_an_attachment_goes(runs: Body | None, place: Body, found: list[tuple[in
     view = world(runs=runs, place=place)
 
     assert taken(view, write(VOLUME_ATTACHMENTS, ATTACHMENT, None)) == found
+
+
+def test_what_is_not_attached_is_taken_from_nobody() -> None:
+    """The driver never came to attach it: the pod waits, and may get another."""
+    waiting = changed(ATTACHMENT, status={"attached": False})
+    view = view_of(
+        trimmed(VOLUMES, VOLUME), trimmed(VOLUME_ATTACHMENTS, waiting), trimmed(CLAIMS, CLAIM),
+        trimmed(NODES, node()), trimmed(PODS, pod(phase="Pending")),
+    )  # fmt: skip
+
+    assert taken(view, write(VOLUME_ATTACHMENTS, waiting, None)) == [(0, False)]
+
+
+def test_who_uses_an_attachment_is_read_before_a_refusal() -> None:
+    """Its node and the pods there: of one that has just ended the model may not have heard yet."""
+    view = world(runs=pod())
+    row = view.find(trimmed(VOLUME_ATTACHMENTS, ATTACHMENT).key)
+    assert row is not None
+
+    assert [view.name(one) for one in accountable(view, row)] == ["node-1", "db-0"]
 
 
 def released(**spec: object) -> Request:

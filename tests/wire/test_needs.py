@@ -340,6 +340,49 @@ def test_a_scaled_object_scales_a_deployment_unless_it_says_else() -> None:
     assert needs(names.AUTOSCALERS, {"scaleTargetRef": {"name": "kindless"}}) == []
 
 
+@pytest.mark.parametrize(
+    ("status", "reason", "floor"),
+    [
+        ("False", "FailedGetResourceMetric", 3),
+        ("False", "ScalingDisabled", 0),
+        ("True", "ValidMetricFound", 0),
+    ],
+)
+def test_an_autoscaler_that_cannot_read_its_metrics(status: str, reason: str, floor: int) -> None:
+    """It answers for its upper bound alone; a target that was stopped by hand is no fault of it."""
+    said = [
+        {"type": "AbleToScale", "status": "False"},
+        {"type": "ScalingActive", "status": status, "reason": reason},
+    ]
+    one = trimmed(names.AUTOSCALERS, {"spec": {"maxReplicas": 3}, "status": {"conditions": said}})
+    assert one.facts == AutoscalerFacts(1, 3, floor)
+
+
+@pytest.mark.parametrize(
+    ("status", "floor"),
+    [
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, 5),
+        ({"conditions": [{"type": "Ready", "status": "Unknown"}]}, 0),
+        ({"conditions": [{"type": "Ready", "status": "True"}], "health": {}}, 0),
+        ({"conditions": [{"type": "Fallback", "status": "True"}]}, 5),
+        ({"conditions": [{"type": "Fallback", "status": "False"}]}, 0),
+        ({"health": {"a": {"status": "Happy"}, "b": {"status": "Failing"}}}, 5),
+        ({"health": {"a": {"numberOfFailures": 0, "status": "Happy"}}}, 0),
+    ],
+)
+def test_a_scaled_object_that_cannot_read_a_source(status: dict[str, object], floor: int) -> None:
+    """It answers for what it falls back on, where that is declared, and for what it is paused at."""
+    spec: dict[str, object] = {"maxReplicaCount": 5}
+    paused = {"annotations": {"autoscaling.keda.sh/paused-replicas": "0"}}
+
+    def facts(**parts: object) -> object:
+        return trimmed(names.SCALED_OBJECTS, {"spec": spec, "status": status, **parts}).facts
+
+    assert facts() == AutoscalerFacts(0, 5, floor)
+    assert facts(spec={**spec, "fallback": {"replicas": 2}}) == AutoscalerFacts(0, 5, min(floor, 2))
+    assert facts(metadata=paused) == AutoscalerFacts(0, 5)
+
+
 def test_bindings_name_service_accounts_by_either_name() -> None:
     """As a ServiceAccount or as the user that it is; a Role is in the binding's namespace."""
     fields = {

@@ -18,7 +18,7 @@ from suture.impact.explained import CLIMBED, RECREATED_BY
 from suture.impact.leftout import left_out
 from suture.impact.recent import is_custom
 from suture.model.edges import Edge
-from suture.model.facts import AutoscalerFacts
+from suture.model.facts import AttachmentFacts, AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -27,11 +27,12 @@ from suture.model.names import (
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
     STATEFUL_SETS,
+    VOLUME_ATTACHMENTS,
     WORKLOADS,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, CustomFacts, ServiceFacts, WorkloadFacts
+from suture.model.objects import ClaimFacts, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
 
 GENERATION: Final = 64
 """LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
@@ -165,6 +166,26 @@ def mounting(view: GraphView, claim: int) -> list[int]:
     ]
 
 
+def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
+    """Return the node of an attachment, and the running pods on it that use the volume.
+
+    No pods where it is not attached, or no longer.
+    """
+    nodes = [one for one, present in view.targets(attachment, Edge.ATTACHED_NODE) if present]
+    facts = view.facts(attachment)
+    if not (isinstance(facts, AttachmentFacts) and facts.attached):
+        return nodes, []
+    names = {view.name(node) for node in nodes}
+    return nodes, [
+        pod
+        for volume, _ in view.targets(attachment, Edge.VOLUME)
+        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
+        if present
+        for pod in mounting(view, claim)
+        if isinstance(of_pod := view.facts(pod), PodFacts) and of_pod.node in names
+    ]
+
+
 def rolled_out(view: GraphView, row: int) -> bool:
     """Whether a ReplicaSet is history: its Deployment lives, and it wants and has no pods."""
     if view.resource(row) != REPLICA_SETS:
@@ -260,9 +281,13 @@ def accountable(view: GraphView, row: int) -> list[int]:
 
     Its owners, and those above them that control it; the custom resource that counts each of them,
     the application that keeps it, the autoscaler that sizes it; the StatefulSet that a claim is
-    named after; its namespace. Of them those that are there.
+    named after; the node and the pods that use an attachment; its namespace. Of them those that are
+    there.
     """
     found: dict[int, None] = {}
+    if view.resource(row) == VOLUME_ATTACHMENTS:
+        nodes, pods = attached(view, row)
+        found.update(dict.fromkeys((*nodes, *pods)))
     for one in (row, *view.controllers(row, CLIMBED)):
         found.update((owner.row, None) for owner in view.owners(one) if owner.present)
         for edge in (Edge.PARENT, Edge.MANAGED_BY):
@@ -314,15 +339,8 @@ def resize_explained(
     has left out the part that it is. The autoscaler that is `written` explains nothing: it is what
     asks for the size.
     """
-    for scaler in view.sources(row, Edge.SCALES):
-        facts = view.facts(scaler)
-        if (
-            (written is None or scaler != written.row)
-            and isinstance(facts, AutoscalerFacts)
-            and not view.terminating(scaler)
-            and facts.least <= after <= facts.most
-        ):
-            return True
+    if _within_bounds(view, row, after, written.row if written is not None else None):
+        return True
     if after == 0 and left_out(view, row):
         return True
     return any(
@@ -336,6 +354,23 @@ def resize_explained(
         )
         for parent in _parents(view, row)
     )
+
+
+def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
+    """Whether an autoscaler of a workload, other than the one `written`, allows a size.
+
+    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it.
+    """
+    allowing = [
+        (scaler, facts)
+        for scaler in view.sources(row, Edge.SCALES)
+        if scaler != written
+        and isinstance(facts := view.facts(scaler), AutoscalerFacts)
+        and not view.terminating(scaler)
+        and facts.least <= after <= facts.most
+    ]
+    blind = {view.controller(scaler) for scaler, facts in allowing if facts.floor > after}
+    return any(facts.floor <= after and scaler not in blind for scaler, facts in allowing)
 
 
 def _asks_for_none(view: GraphView, parent: int) -> bool:

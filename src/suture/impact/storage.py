@@ -17,7 +17,7 @@ from typing import Final
 from suture.impact.change import Change
 from suture.impact.claims import PROTECTION
 from suture.impact.effects import Confidence, DataLost
-from suture.impact.parents import mounting, statefulset_of
+from suture.impact.parents import attached, mounting, statefulset_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import SnapshotContentFacts, VolumeFacts
@@ -31,10 +31,16 @@ from suture.model.names import (
     VOLUMES,
     ObjectKey,
 )
-from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, PodFacts
+from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts
 
 HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""
+
+OUT_OF_SERVICE: Final = frozenset(
+    {"node.kubernetes.io/out-of-service", "node.kubernetes.io/unreachable"}
+)
+"""Taints of a node from which volumes are detached, whatever runs there.
+SOURCE: core/v1 TaintNodeOutOfService, TaintNodeUnreachable."""
 
 RETAIN, DELETE, NONE = "Retain", "Delete", ""
 
@@ -93,20 +99,13 @@ def _claims_named(volume: ClusterObject) -> set[ObjectKey]:
 def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
     """Yield an attachment that goes while pods of its node use the volume.
 
-    WHY explained on a node that is not Ready: to detach is how its volumes come to live elsewhere.
+    WHY explained on a node that is not well: to detach is how its volumes come to live elsewhere.
     """
     view = scene.view
-    nodes = [one for one, present in view.targets(row, Edge.ATTACHED_NODE) if present]
+    nodes, pods = attached(view, row)
+    well = any(_is_well(view, node) for node in nodes)
     for volume, _ in view.targets(row, Edge.VOLUME):
         claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
-        names = {view.key(node).name for node in nodes}
-        pods = [
-            pod
-            for claim in claims
-            for pod in mounting(view, claim)
-            if isinstance(facts := view.facts(pod), PodFacts) and facts.node in names
-        ]
-        well = any(isinstance(one := view.facts(node), NodeFacts) and one.ready for node in nodes)
         copies = sum(_snapshots(scene, claim) for claim in claims)
         yield DataLost(
             holder=scene.victim(row),
@@ -120,6 +119,17 @@ def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
             explained=not well or scene.causes.explains(row),
             reversible=True,
         )
+
+
+def _is_well(view: GraphView, node: int) -> bool:
+    """Whether a node is there, Ready, and in service."""
+    facts = view.facts(node)
+    return (
+        isinstance(facts, NodeFacts)
+        and facts.ready
+        and not any(taint.key in OUT_OF_SERVICE for taint in facts.taints)
+        and not (view.gone(node) or view.terminating(node))
+    )
 
 
 def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:

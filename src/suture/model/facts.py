@@ -117,10 +117,16 @@ class NetworkPolicyFacts(
 class AutoscalerFacts(
     msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="autoscaler"
 ):
-    """What an autoscaler adds: between how many and how many replicas it keeps its target."""
+    """What an autoscaler adds: between how many and how many replicas it keeps its target.
+
+    `floor` is the smallest size that it can answer for where its status says that it cannot read
+    what it goes by: `most`, above which it needs no metric, or what it declares to fall back on.
+    0 as long as it says nothing of the kind.
+    """
 
     least: int = 1
     most: int = 0
+    floor: int = 0
 
 
 class AdmissionPolicyFacts(

@@ -50,8 +50,8 @@ def marks_of(thing: ClusterObject) -> tuple[str, ...]:
             return (f"deletion {deletion}",)
         case DisruptionBudgetFacts(allowed=allowed):
             return (f"lets {allowed} go now",)
-        case AutoscalerFacts(least=least, most=most):
-            return (f"{least} to {most}",)
+        case AutoscalerFacts(least=least, most=most, floor=floor):
+            return (f"{least} to {most}",) + ("cannot read its metrics",) * (floor > least)
         case NetworkPolicyFacts(ingress=ingress, egress=egress):
             return ("ingress",) * ingress + ("egress",) * egress
         case LeaseFacts(holder=holder) if holder:

@@ -22,7 +22,17 @@ from suture.model.objects import Facts
 from suture.model.selectors import Selector
 from suture.model.targets import group_of, resource_of
 from suture.model.traffic import TrafficPort, TrafficRule
-from suture.wire.shapes import Count, LabelSelector, ManagedDocument, annotation, named, selector_of
+from suture.wire.shapes import (
+    Condition,
+    Conditions,
+    Count,
+    LabelSelector,
+    ManagedDocument,
+    annotation,
+    holds,
+    named,
+    selector_of,
+)
 
 
 class _BudgetSpec(msgspec.Struct, rename="camel", gc=False):
@@ -165,18 +175,37 @@ class _AutoscalerSpec(msgspec.Struct, rename="camel", gc=False):
     max_replicas: Count = 0
 
 
+class _ReasonedCondition(Condition, gc=False):
+    reason: str = ""
+
+
+class _AutoscalerStatus(msgspec.Struct, gc=False):
+    conditions: tuple[_ReasonedCondition, ...] | None = None
+
+
 class AutoscalerDocument(ManagedDocument, gc=False):
     """A HorizontalPodAutoscaler."""
 
     spec: _AutoscalerSpec | None = None
+    status: _AutoscalerStatus | None = None
 
 
 def autoscaler(
     doc: AutoscalerDocument, _namespace: str, _labels: Mapping[str, str]
 ) -> Facts | None:
-    """Return what a HorizontalPodAutoscaler adds to its metadata."""
-    spec = doc.spec or _AutoscalerSpec()
-    return AutoscalerFacts(1 if spec.min_replicas is None else spec.min_replicas, spec.max_replicas)
+    """Return what a HorizontalPodAutoscaler adds to its metadata.
+
+    SOURCE: horizontal controller: where a metric cannot be read, `ScalingActive` is False and no
+    smaller size follows, but for the upper bound; it is True again where what is left asks for
+    more. `ScalingDisabled` is a target that was scaled to nothing, and no fault.
+    """
+    spec, status = doc.spec or _AutoscalerSpec(), doc.status or _AutoscalerStatus()
+    least = 1 if spec.min_replicas is None else spec.min_replicas
+    blind = any(
+        one.type == "ScalingActive" and one.status == "False" and one.reason != "ScalingDisabled"
+        for one in status.conditions or ()
+    )
+    return AutoscalerFacts(least, spec.max_replicas, spec.max_replicas if blind else 0)
 
 
 def autoscaler_needs(
@@ -189,16 +218,31 @@ def autoscaler_needs(
     return _scales(target.api_version, target.kind, key.namespace, target.name)
 
 
+class _Fallback(msgspec.Struct, gc=False):
+    replicas: Count = 0
+
+
 class _ScaledSpec(msgspec.Struct, rename="camel", gc=False):
     scale_target_ref: _ScaleTarget | None = None
     min_replica_count: Count | None = None
     max_replica_count: Count | None = None
+    fallback: _Fallback | None = None
+
+
+class _Health(msgspec.Struct, gc=False):
+    status: str = ""
+
+
+class _ScaledStatus(msgspec.Struct, gc=False):
+    conditions: Conditions = None
+    health: dict[str, _Health] | None = None
 
 
 class ScaledObjectDocument(ManagedDocument, gc=False):
     """A ScaledObject."""
 
     spec: _ScaledSpec | None = None
+    status: _ScaledStatus | None = None
 
 
 PAUSED_AT = "autoscaling.keda.sh/paused-replicas"
@@ -222,7 +266,23 @@ def scaled_object(
     paused = annotation(doc.metadata, PAUSED_AT)
     if paused.isdecimal() and len(paused) <= DIGITS:
         return AutoscalerFacts(min(least, int(paused)), max(most, int(paused)))
-    return AutoscalerFacts(least, most)
+    if _reads(doc.status or _ScaledStatus()):
+        return AutoscalerFacts(least, most)
+    floor = most if spec.fallback is None else min(spec.fallback.replicas, most)
+    return AutoscalerFacts(least, most, floor)
+
+
+def _reads(status: _ScaledStatus) -> bool:
+    """Whether a ScaledObject does not say that it cannot read one of its sources.
+
+    SOURCE: keda.sh: with a trigger in error it does not stop its target, and falls back on the
+    number that is declared for it, if one is.
+    """
+    return not (
+        holds(status.conditions, "Fallback")
+        or any(one.type == "Ready" and one.status == "False" for one in status.conditions or ())
+        or any(one.status == "Failing" for one in (status.health or {}).values())
+    )
 
 
 def scaled_object_needs(
