@@ -92,6 +92,14 @@ def test_what_is_not_attached_is_taken_from_nobody() -> None:
     assert taken(view, write(VOLUME_ATTACHMENTS, waiting, None)) == [(0, False)]
 
 
+def test_a_volume_that_its_claim_has_left_is_taken_from_nobody() -> None:
+    """The claim was made anew under its name, and the pod uses the volume that it has now."""
+    elsewhere = changed(CLAIM, spec={"volumeName": "pv-2"})
+    view = world(runs=pod(), claim=elsewhere)
+
+    assert taken(view, write(VOLUME_ATTACHMENTS, ATTACHMENT, None)) == [(0, False)]
+
+
 def test_who_uses_an_attachment_is_read_before_a_refusal() -> None:
     """Its node and the pods there: of one that has just ended the model may not have heard yet."""
     view = world(runs=pod())

@@ -169,7 +169,8 @@ def mounting(view: GraphView, claim: int) -> list[int]:
 def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
     """Return the node of an attachment, and the running pods on it that use the volume.
 
-    No pods where it is not attached, or no longer.
+    No pods where it is not attached, or no longer; nor those whose claim is bound to another volume
+    by now, under the name of the one that this was bound to.
     """
     nodes = [one for one, present in view.targets(attachment, Edge.ATTACHED_NODE) if present]
     facts = view.facts(attachment)
@@ -181,6 +182,8 @@ def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
         for volume, _ in view.targets(attachment, Edge.VOLUME)
         for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
         if present
+        and isinstance(of_claim := view.facts(claim), ClaimFacts)
+        and of_claim.volume == view.name(volume)
         for pod in mounting(view, claim)
         if isinstance(of_pod := view.facts(pod), PodFacts) and of_pod.node in names
     ]
