@@ -647,6 +647,9 @@ def test_only_a_policy_that_deletes_reaches_outside() -> None:
     assert machine("Orphan") == []
     assert machine("cloud:///zone/1") == []
     assert [one.why for one in machine("cloud:///zone/1", "x.example.com/m")] == ["finalizer"]
+    (yes,) = machine("destroyResourcesOnDeletion", "x.example.com/m")
+    assert (yes.why, yes.policy) == ("deletion-policy", "destroyResourcesOnDeletion")
+    assert machine("destroyResourcesOnDeletion") == []
 
 
 @pytest.mark.parametrize(

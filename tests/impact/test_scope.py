@@ -134,6 +134,81 @@ def test_labels_that_nobody_has_reach_nobody() -> None:
     assert found.newly == ()
 
 
+# ---- labels of namespaces
+
+
+EXEMPT = {"ignore": "yes"}
+UNLESS_EXEMPT = Selector((Requirement("ignore", Operator.DOES_NOT_EXIST),))
+EVERYTHING = (WebhookRule(("*",), ("*",), ("*",), ("*",)),)
+
+
+def relabelled(name: str, old: Body, new: Body, hook: ClusterObject) -> list[ScopeWidened]:
+    """Give one namespace of the cluster other labels, while a webhook is there."""
+    one = namespace(name)
+    before = msgspec.structs.replace(one, labels={**one.labels, **old})
+    after = msgspec.structs.replace(one, labels={**one.labels, **new})
+    others = [namespace(n) for n in ("hooks", "kube-system", "kube-node-lease", "shop")]
+    rest = [other for other in others if other.key != before.key]
+    return widened(update(before, after), graph_of(rest, before, *CLUSTER[1:], hook))
+
+
+@pytest.mark.parametrize(
+    ("space", "newly"),
+    [
+        ("hooks", ("own-backend", "pods")),
+        ("kube-system", ("kube-system", "leases", "pods")),
+        ("kube-node-lease", ("leases", "pods")),
+        ("shop", ("pods",)),
+    ],
+)
+def test_a_namespace_loses_the_label_that_kept_a_webhook_out(
+    space: str, newly: tuple[str, ...]
+) -> None:
+    """What the webhook newly matches there is told as if the webhook had been widened."""
+    hook = hooked(webhook("judge", BACKEND, namespaces=UNLESS_EXEMPT), rules=EVERYTHING)
+
+    (found,) = relabelled(space, EXEMPT, {"owner": "platform"}, hook)
+
+    assert found.newly == newly
+    assert (found.source.name, found.part) == ("judge", "judge.example.com")
+    assert (found.fail_closed, found.backend_ready, found.created) == (True, 2, False)
+    assert found.matched_before == found.matched_after > 0
+
+
+def test_a_namespace_that_opts_in_is_looked_into() -> None:
+    """A label that comes says as much as one that goes; team namespaces opt in for their pods."""
+    hook = webhook("injector", BACKEND, namespaces=OPTED_IN)
+    assert [one.newly for one in relabelled("shop", {}, {"inject": "yes"}, hook)] == [("pods",)]
+    (own,) = relabelled("hooks", {}, {"inject": "yes"}, hook)
+    assert own.newly == ("own-backend", "pods")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        webhook("judge", BACKEND),
+        webhook("judge", BACKEND, namespaces=SPARING),
+        webhook("judge", BACKEND, namespaces=UNLESS_EXEMPT, fail_closed=False),
+        hooked(
+            webhook("judge", BACKEND, namespaces=UNLESS_EXEMPT),
+            rules=(WebhookRule(("*",), ("example.com",), ("*",), ("gadgets",)),),
+        ),
+    ],
+    ids=["no-selector", "by-name", "fails-open", "another-kind"],
+)
+def test_a_label_that_no_webhook_on_the_namespace_reads(hook: ClusterObject) -> None:
+    """Nor does one matter that fails open, or that is asked about nothing that is there."""
+    assert relabelled("kube-system", EXEMPT, {}, hook) == []
+
+
+def test_a_label_that_says_the_same_in_another_word_exempts_still() -> None:
+    """Whether the label is there decides, not its value; a webhook that it lets in goes on."""
+    hook = webhook("judge", BACKEND, namespaces=UNLESS_EXEMPT)
+    assert relabelled("kube-system", EXEMPT, {"ignore": "always"}, hook) == []
+    assert relabelled("kube-system", {}, {"owner": "platform"}, hook) == []
+    assert relabelled("kube-system", {}, EXEMPT, hook) == []
+
+
 # ---- network policies
 
 

@@ -24,6 +24,7 @@ from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
+    API_SERVICES,
     AUTOSCALERS,
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
@@ -302,3 +303,43 @@ def test_a_selector_that_a_delivery_was_asked_to_turn() -> None:
 
     assert (asked.what, asked.by, asked.explained) == ("selector", "helm", True)
     assert (alone.explained, alone.manager_lives) == (False, True)
+
+
+def metrics_api(service: str, space: str, manager: str = "adapter") -> Body:
+    kept = charted("v1.metrics.example.com", "adapter", CLUSTER_ROLE_BINDINGS, "APIService")
+    kept.pop("subjects")
+    kept["metadata"]["managedFields"] = [{"manager": manager}]
+    spec = {
+        "group": "metrics.example.com", "version": "v1",
+        "service": {"name": service, "namespace": space},
+    }  # fmt: skip
+    return {**kept, "apiVersion": "apiregistration.k8s.io/v1", "spec": spec}
+
+
+def led(before: Body, after: Body, *things: ClusterObject) -> list[str]:
+    """Return what a stranger writes of an API that a release's adapter serves."""
+    view = view_of(
+        namespace("prod"), trimmed(API_SERVICES, before), service("adapter"), *things,
+        workload("other", "other"), service("other", "other"),
+    )  # fmt: skip
+    found = told(view, write(API_SERVICES, before, after, by=STRANGER), STRANGER)
+    assert all((one.by, one.manager_lives) == ("helm", True) for one in found)
+    return [one.what for one in found]
+
+
+def test_an_api_of_one_release_is_led_to_the_backend_of_another() -> None:
+    """Where the release's own backend answers; who points it there chooses anew, as a selector."""
+    old, new = metrics_api("adapter", "prod"), metrics_api("other", "other", "apply")
+
+    assert led(old, new, *workload("adapter")) == ["spec", "selector"]
+
+
+def test_an_api_that_nobody_loses() -> None:
+    """Its backend is gone; it stays with it; or it is led to another part of the same release."""
+    old, new = metrics_api("adapter", "prod"), metrics_api("other", "other", "apply")
+    assert led(old, new) == ["spec"]
+    same = metrics_api("adapter", "prod", "apply")
+    assert "selector" not in led(old, changed(same, spec={**same["spec"], "versionPriority": 5}))
+    own = trimmed(SERVICES, charted("second", "adapter", SERVICES, "Service"))
+    second = metrics_api("second", "prod", "apply")
+    assert led(old, second, *workload("adapter"), own) == ["spec"]

@@ -58,6 +58,15 @@ def test_a_plugin_that_is_gone_from_a_name_server() -> None:
     assert texts_dropped("data.Corefile", ZONES, ZONES.replace("    ", "\t")) == []
 
 
+def test_what_is_named_nowhere_any_more_is_told_first() -> None:
+    """Zones before what was in them, and that before the words that others have too, once each."""
+    kept = ".:53 {\n    errors\n    cache 30\n}\n"
+    zones = "a.example:53 {\n    errors\n    hosts x\n}\nb.example:53 {\n    errors\n}\n"
+    (found,) = texts_dropped("x", kept + zones, kept)
+    assert found.entries == ("a.example:53", "b.example:53", "hosts", "errors", "errors")
+    assert found.before == 8
+
+
 def test_json_is_compared_as_json() -> None:
     """A text that is JSON is known by its keys and items, however it is written."""
     old = {"peers": ["a", "b"], "on": True}

@@ -505,3 +505,30 @@ def test_a_reference_rule_of_the_cluster_is_read_whole() -> None:
         assert isinstance(facts, RuleFacts)
         assert facts.rule is None
         assert "ReferenceRule creds" in facts.problem
+
+
+@pytest.mark.parametrize(
+    ("spec", "outside"),
+    [
+        ({"destroyResourcesOnDeletion": True}, "destroyResourcesOnDeletion"),
+        ({"destroyResourcesOnDeletion": False}, ""),
+        ({"destroyResourcesOnDeletion": "true"}, ""),
+        ({"preserveResourcesOnDeletion": True}, ""),
+        ({"deletionPolicy": "Orphan", "dropOnDelete": True}, "dropOnDelete"),
+        ({"deletionPolicy": "Delete", "dropOnDelete": False}, "Delete"),
+        ([True], ""),
+    ],
+)
+def test_a_yes_tells_of_a_thing_outside_by_the_name_of_its_field(
+    spec: object, outside: str
+) -> None:
+    """Among any fields too; a no, or a text of that name, says nothing and hides nothing."""
+    fields = (path("spec"), path("spec.deletionPolicy"))
+    assert read(KindRules(outside=fields), {"spec": spec})[1].outside == outside
+
+
+def test_a_yes_at_a_field_that_a_definition_describes() -> None:
+    """Its rule names the field itself; one that a person declared of another name says nothing."""
+    for name, outside in (("dropOnDelete", "dropOnDelete"), ("protected", "")):
+        rules = KindRules(outside=(path(f"spec.{name}"),))
+        assert read(rules, {"spec": {name: True}})[1].outside == outside

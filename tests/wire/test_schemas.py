@@ -287,10 +287,35 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
     """Each that it is known by; of those that are described the first alone."""
     open_ = {"x-kubernetes-preserve-unknown-fields": True}
     both = {"properties": {"spec": fields(providerID=TEXT, deletionPolicy=TEXT)}}
-    known = [path("spec.deletionPolicy"), path("spec.reclaimPolicy")]
+    known = [path("spec.deletionPolicy"), path("spec.reclaimPolicy"), path("spec")]
     for schema, expected in ((open_, known), (both, known[:1])):
         told = [rule.says for rule in read(schema) if isinstance(rule.says, Outside)]
         assert told == [Outside(field) for field in expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("destroyResourcesOnDeletion", True),
+        ("dropOnDelete", True),
+        ("deleteClusterOnRemoval", True),
+        ("preserveResourcesOnDeletion", False),
+        ("preventDestroyOnDeletion", False),
+        ("deleteAfterDays", False),
+        ("droppedOnDelete", False),
+    ],
+)
+def test_a_yes_or_no_says_by_its_name_what_becomes_of_a_thing_outside(
+    name: str, *, told: bool
+) -> None:
+    """That it goes with the object; a text of that name says nothing, and a policy says more."""
+    spec = fields(**{name: {"type": "boolean"}}, providerID=TEXT)
+    found = [r.says for r in read({"properties": {"spec": spec}}) if isinstance(r.says, Outside)]
+    asked = [Outside(path(f"spec.{name}"))] if told else []
+    assert found == [*asked, Outside(path("spec.providerID"))]
+    for other in (fields(**{name: TEXT}), fields(deletionPolicy=TEXT, **spec["properties"])):
+        rules = read({"properties": {"spec": other}})
+        assert Outside(path(f"spec.{name}")) not in [one.says for one in rules]
 
 
 @pytest.mark.parametrize("where", ["spec", "status"])

@@ -1,7 +1,8 @@
 """Things outside the cluster that would be deleted with the objects that stand for them.
 
-Told by field and type, never by product: a field that says what becomes of the thing (`Delete`), a
-provider's id on an object that a finalizer holds, a load balancer, a volume that is not kept.
+Told by field and type, never by product: a field that says what becomes of the thing (`Delete`, or
+a yes to `destroyOnDeletion` and the like), a provider's id on an object that a finalizer holds, a
+load balancer, a volume that is not kept.
 Source: core/v1 Service (`service.kubernetes.io/load-balancer-cleanup`), PersistentVolume reclaim,
 VolumeSnapshotContent `deletionPolicy`; for custom resources their own schemas.
 """
@@ -30,10 +31,12 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
+from suture.model.rules import takes_along
 from suture.model.writes import HOUR_S
 
 LOAD_BALANCER: Final = "LoadBalancer"
 FINALIZER: Final = "finalizer"
+POLICY: Final = "deletion-policy"
 DELETES: Final = frozenset({"delete", "destroy"})
 """What a field says, in small letters, that has the thing outside deleted; else it is kept."""
 
@@ -107,7 +110,7 @@ def stands_for(view: GraphView, row: int, facts: Facts) -> tuple[str, str] | Non
             held = view.find(ObjectKey(VOLUMES, "", facts.volume)) if facts.volume else None
             return ("reclaim-policy", DELETE) if reclaim_of(view, held) == DELETE else None
         case SnapshotContentFacts():
-            return ("deletion-policy", DELETE) if facts.deletion == DELETE else None
+            return (POLICY, DELETE) if facts.deletion == DELETE else None
         case CustomFacts() if facts.outside:
             return _custom(view, row, facts.outside)
         case _:
@@ -116,10 +119,14 @@ def stands_for(view: GraphView, row: int, facts: Facts) -> tuple[str, str] | Non
 
 def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
     if said.lower() in DELETES:
-        return "deletion-policy", said
-    # A provider's id is an address, a policy is a word.
-    held = holder(view, row) if is_id(said) else ""
-    return (FINALIZER, held) if held else None
+        return POLICY, said
+    # A provider's id is an address, a policy is a word; a yes is known by the name of its field.
+    yes = takes_along(said)
+    held = holder(view, row) if yes or is_id(said) else ""
+    # WHY a finalizer for a yes as well: it may be of what is inside the cluster, which needs none.
+    if not held:
+        return None
+    return (POLICY, said) if yes else (FINALIZER, held)
 
 
 def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:

@@ -1,16 +1,19 @@
 """What would reach more than before: webhooks, bindings to everybody, policies that shut pods off.
 
-Webhooks and bindings are here; who loses traffic to a network policy is next door, in `traffic`.
+Webhooks and bindings are here, and the labels of namespaces by which webhooks look into them; who
+loses traffic to a network policy is next door, in `traffic`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, ScopeWidened
 from suture.impact.scene import Scene, named
+from suture.impact.spacelabels import hooks_by_space, relabels_space
 from suture.impact.spaces import backend_labels, namespace_labels
 from suture.impact.traffic import POLICIES, traffic_effects
 from suture.model.facts import RoleBindingFacts
@@ -49,6 +52,9 @@ ESSENTIAL: Final = (
 """What the components in kube-system write, or are made of: who stands in its way stands in the way
 of the cluster itself."""
 
+HEARTBEATS: Final = (SYSTEM, "kube-node-lease")
+"""Namespaces of the Leases by which components lead and nodes live. SOURCE: Kubernetes' own."""
+
 WRITES: Final = ("CREATE", "UPDATE", "DELETE")
 
 EVERYBODY: Final = frozenset(
@@ -69,7 +75,7 @@ def widens(change: Change) -> bool:
     made = change.rewritten
     if made is not None and made.after.key.resource in _WRITTEN:
         return True
-    return bool(change.direct)
+    return bool(change.direct) or relabels_space(change)
 
 
 def scope_effects(scene: Scene) -> Iterator[ScopeWidened]:
@@ -88,6 +94,8 @@ def scope_effects(scene: Scene) -> Iterator[ScopeWidened]:
         yield from _bindings(scene)
     elif resource in POLICIES:
         yield from traffic_effects(scene)
+    elif relabels_space(scene.change):
+        yield from _looked_into(scene)
 
 
 def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
@@ -125,6 +133,34 @@ def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
         )
 
 
+def _looked_into(scene: Scene) -> Iterator[ScopeWidened]:
+    """Yield the fail-closed webhooks that would look into a namespace for its new labels."""
+    made = scene.change.rewritten
+    if made is None or made.before is None:
+        return
+    space, old, new = made.after.key.name, made.before.labels, made.after.labels
+    for row, hook in hooks_by_space(scene.view):
+        selector = hook.namespace_selector
+        if not hook.fail_closed or selector.matches(old) or not selector.matches(new):
+            continue
+        found = _Reach(scene, hook, {space: new})
+        newly = found.newly_in(space, _Reach(scene, hook, {space: old}))
+        if not newly:
+            continue
+        kinds = found.kinds()
+        yield ScopeWidened(
+            source=scene.victim(row),
+            what="webhook",
+            part=hook.name,
+            fail_closed=True,
+            backend_ready=_ready(scene.view, hook),
+            newly=newly,
+            matched_before=kinds,
+            matched_after=kinds,
+            confidence=Confidence.BOUNDED if found.unsure else Confidence.EXACT,
+        )
+
+
 def _ready(view: GraphView, hook: Webhook) -> int:
     if hook.service is None:
         return BY_URL
@@ -133,10 +169,18 @@ def _ready(view: GraphView, hook: Webhook) -> int:
 
 
 class _Reach:
-    """What one webhook is asked about, as far as it matters."""
+    """What one webhook is asked about, as far as it matters.
 
-    def __init__(self, scene: Scene, hook: Webhook) -> None:
-        self._scene, self._view, self._hook = scene, scene.view, hook
+    `spaces`: labels of namespaces that are not, or not yet, as the graph has them.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        hook: Webhook,
+        spaces: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
+        self._scene, self._view, self._hook, self._spaces = scene, scene.view, hook, spaces
         self.unsure = False
 
     def newly(self, had: _Reach | None) -> tuple[str, ...]:
@@ -150,6 +194,20 @@ class _Reach:
         )
         words = [word for word, does in asked if does(self) and not (had is not None and does(had))]
         if self.pods() - (had.pods() if had is not None else frozenset()):
+            words.append("pods")
+        return tuple(words)
+
+    def newly_in(self, space: str, had: _Reach) -> tuple[str, ...]:
+        """Return what it matches in one namespace and another did not, in the same words."""
+        asked = []
+        if self._hook.service is not None and self._hook.service.namespace == space:
+            asked.append(("own-backend", _Reach.own))
+        if space == SYSTEM:
+            asked.append((SYSTEM, _Reach.system))
+        words = [word for word, does in asked if does(self) and not does(had)]
+        if space in HEARTBEATS and self._leases_in(space) and not had._leases_in(space):
+            words.append("leases")
+        if self._names(PODS) and self._pods_in(space) and not had._pods_in(space):
             words.append("pods")
         return tuple(words)
 
@@ -176,13 +234,17 @@ class _Reach:
             resource=resource,
             subresource=subresource,
             namespace=namespace,
-            namespace_labels=namespace_labels(self._view, namespace) if namespace else None,
+            namespace_labels=self._labels_on(namespace) if namespace else None,
             labels=labels or {},
             old_labels=None if operation == "CREATE" else labels or {},
         )
         found = matches(self._hook, call, self._scene.evaluate)
         self.unsure |= found is Match.MAYBE
         return found is not Match.NO
+
+    def _labels_on(self, namespace: str) -> Mapping[str, str]:
+        given = self._spaces.get(namespace)
+        return namespace_labels(self._view, namespace) if given is None else given
 
     def own(self) -> bool:
         """Whether it is asked about new pods behind its own Service."""
@@ -227,25 +289,24 @@ class _Reach:
 
     def leases(self) -> bool:
         """Whether it is asked when a node lives, or a component of the cluster leads."""
-        return any(
-            self._matches(operation, LEASES, namespace)
-            for operation in ("CREATE", "UPDATE")
-            for namespace in (SYSTEM, "kube-node-lease")
-        )
+        return any(map(self._leases_in, HEARTBEATS))
+
+    def _leases_in(self, namespace: str) -> bool:
+        return any(self._matches(one, LEASES, namespace) for one in ("CREATE", "UPDATE"))
 
     def pods(self) -> frozenset[str]:
         """Return the namespaces in which it is asked about new pods."""
         if not self._names(PODS):
             return frozenset()
+        rows = self._view.rows(NAMESPACES)[:NAMESPACES_ASKED]
+        return frozenset(filter(self._pods_in, (self._view.key(row).name for row in rows)))
+
+    def _pods_in(self, namespace: str) -> bool:
+        """Whether it is asked about new pods in a namespace."""
         alike = self._hook.object_selector.everything
-        found = set()
-        for row in self._view.rows(NAMESPACES)[:NAMESPACES_ASKED]:
-            namespace = self._view.key(row).name
-            kinds = [] if alike else self._view.classes_in(namespace)
-            some = [{}] if alike else [self._view.labels(kind) for kind in kinds]
-            if any(self._matches("CREATE", PODS, namespace, one) for one in some):
-                found.add(namespace)
-        return frozenset(found)
+        kinds = [] if alike else self._view.classes_in(namespace)
+        some = [{}] if alike else [self._view.labels(kind) for kind in kinds]
+        return any(self._matches("CREATE", PODS, namespace, one) for one in some)
 
     def everything(self) -> bool:
         """Whether nothing narrows what it is asked about."""

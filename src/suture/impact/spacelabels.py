@@ -137,16 +137,19 @@ def _webhooks(
     scene: Scene, name: str, old: Mapping[str, str], new: Mapping[str, str], kinds: list[int]
 ) -> tuple[int, int]:
     """Return how many webhooks are asked about new pods of a namespace, and how many still are."""
-    asked = [one for one in _hooks(scene.view) if _asked(scene, one, name, old, kinds)]
+    asked = [one for _, one in hooks_by_space(scene.view) if _asked(scene, one, name, old, kinds)]
     return len(asked), sum(_asked(scene, one, name, new, kinds) for one in asked)
 
 
-def _hooks(view: GraphView) -> Iterator[Webhook]:
+def hooks_by_space(view: GraphView) -> Iterator[tuple[int, Webhook]]:
+    """Yield the webhooks that choose the namespaces that they look into, by their rows."""
     for resource in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS):
         for row in view.rows(resource):
             facts = view.facts(row)
             if isinstance(facts, WebhookFacts):
-                yield from (one for one in facts.webhooks if not one.namespace_selector.everything)
+                for one in facts.webhooks:
+                    if not one.namespace_selector.everything:
+                        yield row, one
 
 
 def _asked(

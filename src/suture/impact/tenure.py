@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.bars import answering
 from suture.impact.causes import MADE_ANEW
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import ForeignWrite, Victim
@@ -48,7 +49,7 @@ from suture.model.names import (
     WORKLOADS,
     ObjectKey,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ApiServiceFacts, ClusterObject
 
 LOOKED_AT: Final = 64
 """LIMIT: objects of one collection that are asked whose they are, and releases and applications
@@ -140,6 +141,8 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
         return
     newcomer = not before.managers or not set(made.after.managers) <= set(before.managers)
     keeper = keeper_of(scene, before)
+    if keeper is not None and _led_away(scene, before, made.after, keeper):
+        what.append(SELECTOR)
     if keeper is None:
         if not (newcomer and before.managers):
             return
@@ -193,6 +196,21 @@ def _what(scene: Scene, before: ClusterObject, made: Rewritten) -> Iterable[str]
     sized = resized is not None and resized.row == made.row
     if made.parts and not (template or sized or selected(before) != selected(after)):
         yield SPEC
+
+
+def _led_away(scene: Scene, before: ClusterObject, after: ClusterObject, keeper: Keeper) -> bool:
+    """Whether an API that a manager's backend serves is led to one that the manager does not keep.
+
+    WHY not one of its own: whoever mends a release may lead its API from one part to another.
+    """
+    old, new = before.facts, after.facts
+    if not isinstance(old, ApiServiceFacts) or not isinstance(new, ApiServiceFacts):
+        return False
+    if old.service is None or old.service == new.service or not answering(scene.view, old.service):
+        return False
+    row = scene.view.service(new.service) if new.service is not None else None
+    held = keeper_at(scene, row) if row is not None else None
+    return held is None or held.manager != keeper.manager
 
 
 def _handed_over(before: ClusterObject, made: Rewritten) -> Iterable[str]:

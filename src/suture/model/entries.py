@@ -46,18 +46,24 @@ def keys_dropped(field: str, old: Mapping[str, object], new: Mapping[str, object
 def texts_dropped(field: str, old: str, new: str) -> list[Dropped]:
     """Return what is gone from inside a text: of JSON its keys and items, else its lines.
 
-    A text of one line is a value, not a list of entries: it is changed, and nothing is gone.
+    A text of one line is a value, not a list of entries: it is changed, and nothing is gone. Lines
+    come with those first whose name is nowhere any more, and each name once before any repeats.
     """
     before, after = _json(old), _json(new)
     if before is not None and after is not None:
         return list(values_dropped(field, before, after, keys=True))
     if "\n" not in old.strip():
         return []
-    had = Counter(_lines(old))
-    gone = had - Counter(_lines(new))
+    lines = list(_lines(old))
+    had, has = Counter(word for word, _ in lines), Counter(word for word, _ in _lines(new))
+    gone = had - has
     if not gone:
         return []
-    return [Dropped(field, had.total(), tuple(map(_short, gone.elements())))]
+    depths = dict(reversed(lines))
+    # WHY in this order: a block says more than what is in it, or than one word of many.
+    names = sorted(gone, key=lambda word: (word in has, depths[word]))
+    repeated = (gone - Counter(names)).elements()
+    return [Dropped(field, had.total(), tuple(map(_short, (*names, *repeated))))]
 
 
 def values_dropped(
@@ -124,21 +130,23 @@ def _name(item: Mapping[str, Json]) -> str:
     return ""
 
 
-def _lines(text: str) -> Iterator[str]:
-    """Yield what each line of a text is known by; blanks, comments and brackets are no entries.
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what each line of a text is known by, and how many blanks it begins with.
 
-    A line `key: value`, `key = value` or `word more` is known by its first word; an item of a
-    list, `- x`, has no name and is known by itself.
+    Lines that are blank, comments or brackets alone are no entries. A line `key: value`,
+    `key = value` or `word more` is known by its first word; an item of a list, `- x`, has no name
+    and is known by itself.
     """
     for line in text.splitlines():
         said = line.strip()
         if not said or said[0] in "#;" or said.startswith("//") or not any(map(str.isalnum, said)):
             continue
+        depth = len(line) - len(line.lstrip())
         if said.startswith("- "):
-            yield said
+            yield said, depth
             continue
         word = said.split(None, 1)[0]
-        yield word.split("=", 1)[0].rstrip(":") or said
+        yield word.split("=", 1)[0].rstrip(":") or said, depth
 
 
 def _json(text: str) -> Json | None:

@@ -124,10 +124,25 @@ class Outside(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="outs
     """A custom resource stands for something outside the cluster.
 
     The field says what becomes of that when the object goes (`Delete`, `Orphan`), or which thing
-    it is (a provider's id).
+    it is (a provider's id). A yes or no says it by its name: see `takes_along`.
     """
 
     field: FieldPath
+
+
+_TAKES_ALONG = re.compile(
+    r"(?:delete|destroy|drop|erase|purge|wipe)(?:[A-Z]\w*)?"
+    r"On(?:Delete|Deletion|Destroy|Removal|Remove)"
+)
+
+
+def takes_along(name: str) -> bool:
+    """Whether a field of this name says, with a yes, that what an object stands for goes with it.
+
+    As in `destroyResourcesOnDeletion` and `dropOnDelete`: what is done begins the name, and when
+    ends it.
+    """
+    return _TAKES_ALONG.fullmatch(name) is not None
 
 
 Says = Reference | Family | Selects | Outside

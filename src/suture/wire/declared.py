@@ -17,7 +17,7 @@ from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
-from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected
+from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected, takes_along
 from suture.model.selectors import Selector, parse_selector
 from suture.wire.endings import ended
 from suture.wire.projections import (
@@ -160,7 +160,7 @@ class Declared:
         for rule in self.rules.selected:
             for one in self._selections(rule, read, namespace):
                 selections[one] = None
-        said = (first_text(read, field.steps) for field in rules.outside)
+        said = (_outside(read, field.steps) for field in rules.outside)
         outside = next(filter(None, said), "")[:NAME]
         wanted = _wanted(rules.wanted, read)
         guessed = rules.pools and wanted is None
@@ -316,6 +316,19 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
         gvk = Gvk.of(owner.api_version, owner.kind)
         if (gvk.group, gvk.kind) == rule.kind:
             return owner.name
+    return ""
+
+
+def _outside(read: Mapping[str, object], steps: Sequence[str]) -> str:
+    """Return what a field says of a thing outside; of a yes, or of one among others, its name."""
+    for found in ends(read, steps):
+        if isinstance(found, str):
+            return found
+        if found is True and takes_along(steps[-1]):
+            return steps[-1]
+        if isinstance(found, dict):
+            yes = (name for name, value in found.items() if value is True and takes_along(name))
+            return next(yes, "")
     return ""
 
 

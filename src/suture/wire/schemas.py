@@ -35,6 +35,7 @@ from suture.model.rules import (
     Says,
     Selects,
     TypeName,
+    takes_along,
 )
 from suture.wire.endings import STATUS, paths_of
 from suture.wire.projections import UNREADABLE
@@ -72,16 +73,12 @@ OBJECTS: Mapping[str, Resource] = {
 }
 """Fields with a `name` in them, and often a `namespace` or a `key`."""
 
-OUTSIDE = (
-    ("spec", "deletionPolicy"),
-    ("spec", "reclaimPolicy"),
-    ("spec", "providerID"),
-    ("status", "providerID"),
-)
-"""Fields that tell of a thing outside the cluster, what becomes of it before which one it is. Only
-there: deeper ones speak of a part. An id is often in the status: who makes the thing learns it."""
-POLICIES = OUTSIDE[:2]
-"""Those that say what becomes of it. An id is believed only where a definition describes it."""
+POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
+"""Fields that say what becomes of a thing outside the cluster. Only there: deeper ones speak of a
+part."""
+IDS = (("spec", "providerID"), ("status", "providerID"))
+"""Fields that say which thing it is, believed only where a definition describes them. Often it is
+the status: who makes the thing learns its id."""
 
 PODLIKE = frozenset({"", "label", "pod", "workload", "endpoint"})
 STEMS: Mapping[str, TypeName] = {
@@ -184,11 +181,14 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
 
 
 def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the one rule of what stands for a thing outside, where a field says so.
+    """Yield the rules of what stands for a thing outside, where a field says so.
 
-    Where a definition takes any fields each of `POLICIES` may be there, and has a rule.
+    What becomes of it comes before which one it is, and one text is enough. Where a definition
+    takes any fields each of `POLICIES` may be there, and has a rule.
     """
-    for steps in OUTSIDE:
+    for steps in (*POLICIES, *IDS):
+        if steps == IDS[0]:
+            yield from _taking_along(resource, root)
         schema: Schema | None = root
         for step in steps:
             if schema is None or (schema.anything and not schema.properties):
@@ -201,6 +201,25 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             yield _rule(resource, field, Outside(field))
             if not schema.anything:
                 return
+
+
+def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the rules of what says with a yes that the thing outside goes as well.
+
+    Where a definition takes any fields its whole `spec` has the rule, by the names in it.
+    """
+    spec = (root.properties or {}).get("spec") if root.properties else root
+    if spec is None:
+        return
+    found = [
+        FieldPath(("spec", name))
+        for name, field in (spec.properties or {}).items()
+        if field.type == "boolean" and takes_along(name)
+    ]
+    if spec.anything and not spec.properties:
+        found = [FieldPath(("spec",))]
+    for field in found[:POOLED]:
+        yield _rule(resource, field, Outside(field))
 
 
 def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:

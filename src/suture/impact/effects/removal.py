@@ -183,9 +183,10 @@ class QuorumLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class ExternalDeleted(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Objects that stand for something outside the cluster would go, and that with them.
 
-    `why` is deletion-policy, reclaim-policy, finalizer or load-balancer. `replaced`: of those known
-    by an id, beside the explained ones, for how many the actor has made another within the last
-    hour that has its id already, less what it removed in it: machines that are rolled.
+    `why` is deletion-policy, reclaim-policy, finalizer or load-balancer; `policy` is what says so,
+    in the object's own words: a value, or the name of a field that is true. `replaced`: of those
+    known by an id, beside the explained ones, for how many the actor has made another within the
+    last hour that has its id already, less what it removed in it: machines that are rolled.
     """
 
     resource: str
