@@ -119,6 +119,17 @@ def test_what_was_installed_together_does_not_succeed_itself() -> None:
     assert wanted(agent(created=today), agent("next", created=today + 600)) == 0
 
 
+def test_what_was_seen_to_come_is_later_than_what_was_there() -> None:
+    """However soon after it, as in a cluster that was made a moment ago."""
+    today = START.utc_s - 600
+    old, new = agent(created=today), agent("next", created=today + 5)
+    history = History()
+    history.note_created(new[0].uid, "somebody", "somebody", new[0].key, START)
+    assert wanted(old, new, history=history) == 0
+    history.note_created(old[0].uid, "somebody", "somebody", old[0].key, START)
+    assert wanted(old, new, history=history) == 1
+
+
 def test_what_the_actor_installed_today_it_may_take_away() -> None:
     """A trial, and whoever made it gives it up."""
     tried = agent(created=START.utc_s - 600)

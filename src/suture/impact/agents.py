@@ -75,6 +75,13 @@ def _pods(view: GraphView, row: int) -> tuple[int, int]:
     return sum(one[0] for one in counts), sum(one[1] for one in counts)
 
 
+def _later(view: GraphView, new: int, old: int) -> bool:
+    """Whether an agent came after another, and not with it; one that was seen to come did."""
+    later = view.created(new) - view.created(old)
+    seen, known = (view.history.creation(view.uid(row)) is not None for row in (new, old))
+    return later >= (0 if seen and not known else APART_S)
+
+
 def _succeeds(scene: Scene, new: int, old: int, ready: int) -> bool:
     """Whether an agent that stays was made lately, after another, and runs as widely."""
     view = scene.view
@@ -83,7 +90,7 @@ def _succeeds(scene: Scene, new: int, old: int, ready: int) -> bool:
     facts, made = view.facts(new), view.created(new)
     if not isinstance(facts, WorkloadFacts) or not _keeps_nodes(facts.placement):
         return False
-    if made < view.created(old) + APART_S:
+    if not _later(view, new, old):
         return False
     if scene.now is not None and made < scene.now.utc_s - SUCCESSION_S:
         return False
