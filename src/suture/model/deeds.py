@@ -46,3 +46,4 @@ class Saved(msgspec.Struct):
     tallies: dict[int, bytes]
     closed: dict[str, int]
     fewer: dict[str, dict[str, int]] = {}
+    vacant: dict[str, tuple[int, int, str]] = {}

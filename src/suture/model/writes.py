@@ -44,6 +44,10 @@ FEWER: Final = 8_192
 """LIMIT: parents of which it is remembered that a number of their children was lowered; 0.4 kB
 each, 3 MB."""
 
+VACANT: Final = 512
+"""LIMIT: Services remembered that a pod's new labels left empty, 0.3 kB each: failovers of as many
+databases at once, which is more than any cluster seen has."""
+
 _STRIDE: Final = 4
 _NS: Final = 1_000_000_000
 _VERSION: Final = 1
@@ -60,15 +64,16 @@ def place_of(key: ObjectKey) -> int:
 
 
 class Writes:
-    """Recent writes by object, counts by maker and actor, nodes closed, sizes that changed."""
+    """Recent writes by object, counts by maker and actor, nodes closed, sizes and roles changed."""
 
-    __slots__ = ("_closed", "_fewer", "_tallies", "_tracks")
+    __slots__ = ("_closed", "_fewer", "_tallies", "_tracks", "_vacant")
 
     def __init__(self) -> None:
         self._tracks: dict[int, array[int]] = {}
         self._tallies: dict[int, array[int]] = {}
         self._closed: dict[str, int] = {}
         self._fewer: dict[str, dict[str, int]] = {}
+        self._vacant: dict[str, tuple[int, int, str]] = {}  # when, who, which pod
 
     # -- one object
 
@@ -210,6 +215,31 @@ class Writes:
         """Return to how many children of a type a parent's number was lowered; None: it was not."""
         return self._fewer.get(uid, {}).get(resource)
 
+    # -- roles
+
+    def note_vacant(self, service: str, pod: str, identity: str, now: Now) -> None:
+        """Remember that a pod was labelled out of a Service of which it was the last; both uids."""
+        self._vacant.pop(service, None)
+        self._vacant[service] = now.mono_ns, number(identity), pod
+        _bound(self._vacant, VACANT)
+
+    def note_filled(self, service: str) -> None:
+        """Take back that a Service was left empty: a pod that serves was labelled into it."""
+        self._vacant.pop(service, None)
+
+    def vacant(self, identity: str, now: Now, window_s: int) -> list[tuple[str, str, int]]:
+        """Return the Services that somebody left so in a window: uid, pod and how many s ago."""
+        found: list[tuple[str, str, int]] = []
+        who = number(identity) if self._vacant else 0
+        for service in reversed(self._vacant):
+            at, by, pod = self._vacant[service]
+            ago_ns = now.mono_ns - at
+            if ago_ns > window_s * _NS:
+                break
+            if by == who:
+                found.append((service, pod, ago_ns // _NS))
+        return found
+
     # -- over a restart
 
     def encode(self, now: Now) -> bytes:
@@ -222,6 +252,7 @@ class Writes:
             tallies={at: tally.tobytes() for at, tally in self._tallies.items()},
             closed=self._closed,
             fewer=self._fewer,
+            vacant=self._vacant,
         )
         return msgspec.msgpack.encode(saved)
 
@@ -248,6 +279,9 @@ class Writes:
         writes._tallies = {at: _shifted(raw, 2, buckets) for at, raw in saved.tallies.items()}
         writes._closed = {node: at + shift for node, at in saved.closed.items()}
         writes._fewer = saved.fewer
+        writes._vacant = {
+            service: (at + shift, who, pod) for service, (at, who, pod) in saved.vacant.items()
+        }
         return writes
 
 
