@@ -6,13 +6,17 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, graph_of, operator, service, thing, workload
+from support.cluster import START, graph_of, operator, owner, service, thing, workload
 from suture.impact.effects import SelectionChanged, ServiceEmptied
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.impact.roles import VACANCIES
+from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import SERVICES
-from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
+from suture.model.names import PODS, SERVICES, STATEFUL_SETS
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
 STRANGER = operator("system:serviceaccount:ops:failover")
@@ -61,3 +65,132 @@ def test_a_leader_steps_back_before_the_next_steps_up() -> None:
 def test_what_is_no_failover(role: str, beside: str, *, ready: bool, ago_s: float | None) -> None:
     """A stranger who leaves a Service without pods is told to."""
     assert moved(role, beside, ready=ready, ago_s=ago_s) == ("labels", False)
+
+
+# ---------------------------------------------------------------- one set after the other
+
+KEEPER = operator("system:serviceaccount:ops:databases")
+
+
+class Databases:
+    """Sets of `size` members that one operator made, each with a Service that selects the first."""
+
+    def __init__(self, size: int = 2) -> None:
+        self.history = History()
+        self.now = START
+        self.things: dict[str, ClusterObject] = {}
+        for at in range(VACANCIES + 2):
+            name = f"db-{at}"
+            labels = {"app": name}
+            facts = WorkloadFacts(replicas=size, selector=Selector.of(labels))
+            made = thing(STATEFUL_SETS, name, "prod", facts=facts)
+            self.history.note_created(
+                made.uid, KEEPER.user.username, "lb-operator", made.key, START
+            )
+            for role in ("primary", "replica"):
+                selector = Selector.of({**labels, "role": role})
+                self._put(thing(SERVICES, f"{name}-{role}", "prod", facts=ServiceFacts(selector)))
+            self._put(made)
+            for member in range(size):
+                role = "replica" if member else "primary"
+                self._put(
+                    thing(
+                        PODS, f"{name}-{member}", "prod", labels={**labels, "role": role},
+                        owners=[owner(made)], facts=PodFacts(ready=True),
+                    )
+                )  # fmt: skip
+
+    def _put(self, one: ClusterObject) -> None:
+        self.things[one.key.name] = one
+
+    @property
+    def view(self) -> GraphView:
+        return GraphView(graph_of(self.things.values()), self.history)
+
+    def lose(self, name: str) -> None:
+        """Say of a pod that it is not Ready any more."""
+        self._put(msgspec.structs.replace(self.things[name], facts=PodFacts(ready=False)))
+
+    def give(self, name: str, role: str, *, seen: bool = True, after_s: float = 6) -> str:
+        """Give a pod a role; return why its Service would be empty, empty where none would be.
+
+        What is not refused is done; `seen` False: and the model does not show it yet.
+        """
+        self.now = Now(self.now.mono_ns + int(after_s * 1e9), self.now.utc_s + after_s)
+        before, view = self.things[name], self.view
+        labels = {**before.labels, "role": role}
+        if not role:
+            del labels["role"]
+        after = msgspec.structs.replace(before, labels=labels)
+        request = update(before, after, by=KEEPER)
+        impact = impact_of(request, view, now=self.now, by=KEEPER)
+        if not any(one.explained is False for one in effects(impact, ServiceEmptied)):
+            remember(request, project(request, view), view, self.now)
+            if seen:
+                self._put(after)
+        changed = [one for one in effects(impact, SelectionChanged) if not one.after]
+        return changed[0].cause if changed else ""
+
+
+SETS = range(VACANCIES + 2)
+SOME = ["role"] * VACANCIES
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("role", ["", "replica", "unknown"])
+def test_roles_taken_from_one_set_after_the_other_and_given_to_nobody(role: str, size: int) -> None:
+    """The first few pass, as any failover begins so; no more than these, however it is labelled."""
+    databases = Databases(size)
+
+    assert [databases.give(f"db-{at}-0", role) for at in SETS] == [*SOME, "labels", "labels"]
+
+
+def test_a_sweep_that_the_model_is_yet_to_see() -> None:
+    """What was let through a moment ago counts before the watch tells of it."""
+    databases = Databases()
+
+    told = [databases.give(f"db-{at}-0", "", seen=False, after_s=0.1) for at in SETS]
+
+    assert told == [*SOME, "labels", "labels"]
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_sets_that_fail_over_one_after_the_other(seen: bool) -> None:
+    """Each has a primary again before the next: it does not matter how many there are."""
+    databases = Databases(3)
+
+    for at in SETS:
+        assert databases.give(f"db-{at}-0", "replica", seen=seen, after_s=0.1) == "role"
+        assert databases.give(f"db-{at}-1", "primary", seen=seen, after_s=0.1) == ""
+
+
+def test_the_next_takes_over_before_the_first_steps_back() -> None:
+    """For a moment nobody is a replica, and then the former primary is."""
+    databases = Databases()
+
+    for at in SETS:
+        assert databases.give(f"db-{at}-1", "primary") == "role"
+        assert databases.give(f"db-{at}-0", "replica") == ""
+
+
+def test_the_last_members_take_over_when_a_node_goes_down() -> None:
+    """There is nobody who could be a replica in their place."""
+    databases = Databases()
+    for at in SETS:
+        databases.lose(f"db-{at}-0")
+
+    assert [databases.give(f"db-{at}-1", "primary") for at in SETS] == ["role"] * len(SETS)
+
+
+def test_what_left_roles_open_is_over() -> None:
+    """Who gives one of them to another may always; then the next may go, or after an hour."""
+    databases = Databases()
+    for at in range(VACANCIES):
+        databases.give(f"db-{at}-0", "")
+
+    assert databases.give(f"db-{VACANCIES}-0", "") == "labels"
+    assert databases.give("db-0-1", "primary") == "role"
+    assert databases.give("db-0-0", "replica") == ""
+    assert databases.give(f"db-{VACANCIES}-0", "") == "role"
+    assert databases.give(f"db-{VACANCIES + 1}-0", "") == "labels"
+    assert databases.give(f"db-{VACANCIES + 1}-0", "", after_s=3700) == "role"

@@ -100,6 +100,20 @@ def test_nodes_closed_lately() -> None:
     assert writes.closed(NOW.plus_s(700)) == {"c": 100}
 
 
+def test_services_left_empty_lately() -> None:
+    """By whom, with how long ago; not those that are filled again, nor those of long ago."""
+    writes = Writes()
+    for at, service in enumerate(("a", "b", "c", "d")):
+        writes.note_vacant(
+            service, f"pod-{at}", "other" if service == "d" else "op", NOW.plus_s(at)
+        )
+    writes.note_filled("b")
+
+    assert writes.vacant("op", NOW.plus_s(10), 9) == [("c", "pod-2", 8)]
+    assert writes.vacant("op", NOW.plus_s(10), 60) == [("c", "pod-2", 8), ("a", "pod-0", 10)]
+    assert Writes().vacant("op", NOW, 60) == []
+
+
 def test_it_survives_a_restart() -> None:
     """Another process with another clock knows the same, as long ago as it was."""
     writes = Writes()
@@ -109,6 +123,7 @@ def test_it_survives_a_restart() -> None:
     writes.note_closed("node-1", NOW)
     writes.note_fewer("uid", "sets", 3)
     writes.note_left_out("uid", frozenset({"proxy", "cache"}), frozenset())
+    writes.note_vacant("service", "pod", "op", NOW)
 
     later = Now(5_000_000_000, NOW.utc_s + 120)
     read = Writes.decode(writes.encode(NOW.plus_s(20)), later)
@@ -119,6 +134,7 @@ def test_it_survives_a_restart() -> None:
     assert read.counted("holder", later, TEN_MINUTES_S) == 7
     assert read.closed(later) == {"node-1": 120}
     assert (read.fewer("uid", "sets"), read.fewer("uid", "others")) == (3, None)
+    assert read.vacant("op", later, HOUR_S) == [("service", "pod", 120)]
     read.note_raised("uid", 3)
     assert (read.fewer("uid", "sets"), read.lowered) == (None, False)
     read.note_left_out("uid", frozenset(), frozenset({"cache"}))

@@ -161,6 +161,31 @@ def test_a_volume_tells_what_becomes_of_its_data() -> None:
 
 
 @pytest.mark.parametrize(
+    ("terms", "hosts"),
+    [
+        pytest.param([["a"]], ("a",), id="one"),
+        pytest.param([["b"], ["a"]], ("a", "b"), id="any of two"),
+        pytest.param([["a"], None], (), id="or any node of a zone"),
+        pytest.param([], (), id="no term"),
+    ],
+)
+def test_a_local_volume_tells_its_nodes(
+    terms: list[list[str] | None], hosts: tuple[str, ...]
+) -> None:
+    """By the name that a kubelet gives its node, where each term asks for one."""
+    zone = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["z"]}
+    asked = [
+        {"key": "kubernetes.io/hostname", "operator": "In", "values": one} if one else zone
+        for one in terms
+    ]
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [one]} for one in asked]}}
+
+    thing = trimmed(names.VOLUMES, {"spec": {"nodeAffinity": affinity}}, "")
+
+    assert thing.facts == VolumeFacts("Retain", "", hosts)
+
+
+@pytest.mark.parametrize(
     ("fields", "annotations", "facts"),
     [
         ({}, None, StorageClassFacts("Delete")),

@@ -28,7 +28,6 @@ from suture.impact.leftout import left_out
 from suture.impact.over import is_over, outlived
 from suture.impact.parents import (
     GENERATION,
-    beyond_size,
     counts_children,
     has_idle,
     has_sets,
@@ -39,7 +38,9 @@ from suture.impact.parents import (
 )
 from suture.impact.recent import is_custom
 from suture.impact.replaced import replacing
+from suture.impact.stranded import left_over
 from suture.model.actor import account_of
+from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
@@ -49,6 +50,7 @@ from suture.model.names import (
     PODS,
     REPLICA_SETS,
     SNAPSHOT_CONTENTS,
+    VOLUMES,
     ObjectKey,
     Resource,
 )
@@ -75,7 +77,13 @@ class Causes:
     """
 
     def __init__(
-        self, view: GraphView, change: Change, identity: str = "", *, renames: bool = True
+        self,
+        view: GraphView,
+        change: Change,
+        identity: str = "",
+        *,
+        now: Now | None = None,
+        renames: bool = True,
     ) -> None:
         self._rows = change.removed
         self._account = account_of(identity)
@@ -83,6 +91,7 @@ class Causes:
         self._settled: bool | None = None
         self._view = view
         self._renames = renames
+        self._now = now
         self._known: dict[int, bool] = {}
         self._judged: dict[Resource, frozenset[int]] = {}
         self._of_lots: dict[int, int] = {}
@@ -122,7 +131,7 @@ class Causes:
         """Whether a recorded cause accounts for the removal of an object.
 
         Causes: it is finished; it is going already; its owner is gone or going, or wants fewer, or
-        has done its work, or is a pod that runs as the actor;
+        has done its work, or is a pod that runs as the actor; the node is gone on which it was;
         its namespace or definition is going, or what keeps it is; it is left over from a rollout;
         another Service, workload or route has taken its place; it is a namespace that the actor
         made, with nothing of others in it.
@@ -234,8 +243,8 @@ class Causes:
             return lambda row: rolled_out(view, row)
         if resource == SNAPSHOT_CONTENTS:
             return lambda row: given_up(view, row)
-        if resource == CLAIMS:
-            return lambda row: beyond_size(view, row)
+        if resource in (CLAIMS, VOLUMES):
+            return lambda row: left_over(view, row, self._now)
         # WHY few: a generation takes little along, and what goes with a definition has no other.
         if is_custom(resource) and len(self._rows) <= GENERATION:
             return lambda row: superseded(view, row, self.removed)

@@ -75,6 +75,17 @@ def disruption_effects(scene: Scene) -> Iterable[DisruptionExceeded]:
             )
 
 
+def kept_by_budget(scene: Scene, lot: Lot) -> bool:
+    """Whether a PodDisruptionBudget that stays lets Ready pods of a lot not go at this moment."""
+    view = scene.view
+    return any(
+        isinstance(facts := view.facts(budget), DisruptionBudgetFacts)
+        and lot.count > _counted(scene, budget, facts)[2]
+        for budget in view.selecting_class(lot.kind, DISRUPTION_BUDGETS)
+        if budget not in scene.removed
+    )
+
+
 def _counted(scene: Scene, budget: int, facts: DisruptionBudgetFacts) -> tuple[int, int, int]:
     """Return how many pods of a budget are healthy, how many have to be, and how many may go.
 

@@ -22,7 +22,7 @@ from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.graph import GraphView
-from suture.model.names import NODES, SECRETS, ObjectKey, Operation, Resource
+from suture.model.names import NODES, PODS, SECRETS, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject, NodeFacts
 from suture.model.placement import REPELS
 from suture.model.request import Request
@@ -136,6 +136,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
             if made.row is not None and "spec" in made.parts:
                 _remember_numbers(request, made.row, view)
                 _remember_parts(request, made.row, view)
+            if request.key.resource == PODS:
+                _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
 
@@ -219,6 +221,27 @@ def _remember_closing(
     elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
         # WHY with a taint left: a dedicated node has one for good.
         writes.note_opened(request.key.name)
+
+
+def emptied_by(view: GraphView, made: Rewritten) -> list[int]:
+    """Return the Services that a pod leaves by its new labels, and that have no other Ready one."""
+    pod, before, after = made.row, made.before, made.after
+    if pod is None or before is None or before.labels == after.labels or not view.serves(pod):
+        return []
+    stays = set(view.services_selecting(after))
+    left = [one for one in view.services_selecting(before) if one not in stays]
+    return [one for one in left if view.serving_count(one) <= 1]
+
+
+def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:
+    """Remember which Services a pod leaves empty by its new labels, and which it fills."""
+    writes, pod, before = view.history.writes, made.row, made.before
+    if pod is None or before is None or before.labels == made.after.labels or not view.serves(pod):
+        return
+    for service in emptied_by(view, made):
+        writes.note_vacant(view.uid(service), view.uid(pod), request.user.username, now)
+    for service in view.services_selecting(made.after):
+        writes.note_filled(view.uid(service))
 
 
 def _remember_numbers(request: Request, row: int, view: GraphView) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.agents import needed_by_nodes
+from suture.impact.disruption import kept_by_budget
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
     KEPT_BY_NAME,
@@ -17,6 +18,8 @@ from suture.impact.explained import (
     stands_for_pod,
 )
 from suture.impact.hands import claim_replaced, made_before, made_lately
+from suture.impact.podloss import drains
+from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, DAEMON_SETS, PODS, Resource
@@ -90,7 +93,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) 
         tally.protected += left
     if causes.wanted(lot.first):
         tally.wanted += left
-    if not used or _counted_as_maker(view, lot.first, causes.removed):
+    if not (used or _guarded(scene, lot)) or _counted_as_maker(view, lot.first, causes.removed):
         return
     tally.counted += left
     if lot.first not in scene.direct:
@@ -102,6 +105,26 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) 
     tally.made_lately += lately
     tally.lately_cascaded += 0 if lot.first in scene.direct else lately
     tally.replaced += min(left - lately, made_before(scene, lot))
+
+
+def _guarded(scene: Scene, lot: Lot) -> bool:
+    """Whether pods that no Service reaches matter all the same: a disruption budget keeps them.
+
+    They are deleted by name, under a living custom resource that they belong to, on a node that is
+    open. An eviction is answered by the API server, and what goes along goes for another reason.
+    """
+    view, pod = scene.view, lot.first
+    maker = view.controller(pod)
+    return (
+        lot.serves
+        and pod in scene.direct
+        and not scene.change.evicted
+        and maker >= 0
+        and is_custom(view.resource(maker))
+        and scene.causes.wanted(pod)
+        and not drains(scene, pod)
+        and kept_by_budget(scene, lot)
+    )
 
 
 def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:

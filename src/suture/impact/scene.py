@@ -54,7 +54,7 @@ class Scene:
         self.now = now
         self.evaluate = evaluate
         self.limit = limit
-        self.causes = Causes(view, change, actor.user.username, renames=renames)
+        self.causes = Causes(view, change, actor.user.username, now=now, renames=renames)
         self.causes.bar(Bars(view, self.causes.removed, evaluate).barred)
         self.direct = frozenset(change.direct)
         self._lots: list[Lot] | None = None

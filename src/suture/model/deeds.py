@@ -49,3 +49,4 @@ class Saved(msgspec.Struct):
     closed: dict[str, int]
     fewer: dict[str, dict[str, int]] = {}
     left_out: dict[str, frozenset[str]] = {}
+    vacant: dict[str, tuple[int, int, str]] = {}

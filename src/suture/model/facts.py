@@ -22,11 +22,14 @@ class VolumeFacts(
 ):
     """What a PersistentVolume adds: what becomes of the data when its claim goes.
 
-    `reclaim` is Retain, Delete or Recycle; `phase` Available, Bound, Released or Failed.
+    `reclaim` is Retain, Delete or Recycle; `phase` Available, Bound, Released or Failed. `hosts`:
+    the only nodes from which it can be reached, by `kubernetes.io/hostname`; empty where it is
+    bound to none by name.
     """
 
     reclaim: str = "Retain"
     phase: str = ""
+    hosts: tuple[str, ...] = ()
 
 
 class StorageClassFacts(

@@ -20,6 +20,9 @@ NO_EXECUTE = "NoExecute"
 REPELS = frozenset({NO_SCHEDULE, NO_EXECUTE})
 """Effects of taints that keep new pods away; `PreferNoSchedule` does not."""
 
+HOSTNAME = "kubernetes.io/hostname"
+"""The label by which a kubelet names its node."""
+
 
 class Taint(msgspec.Struct, frozen=True, gc=False, array_like=True, order=True):
     """A taint of a node."""

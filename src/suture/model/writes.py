@@ -51,6 +51,10 @@ most, mostly one of ten: 0.4 kB each, 3 MB."""
 PARTS: Final = 32
 """LIMIT: parts of one parent that are remembered as left out."""
 
+VACANT: Final = 512
+"""LIMIT: Services remembered that a pod's new labels left empty, 0.3 kB each: failovers of as many
+databases at once, which is more than any cluster seen has."""
+
 _STRIDE: Final = 4
 _NS: Final = 1_000_000_000
 _VERSION: Final = 1
@@ -67,9 +71,9 @@ def place_of(key: ObjectKey) -> int:
 
 
 class Writes:
-    """Recent writes by object, counts by maker and actor, nodes closed, sizes that changed."""
+    """Recent writes by object, counts by maker and actor, nodes closed, sizes and roles changed."""
 
-    __slots__ = ("_closed", "_fewer", "_left_out", "_tallies", "_tracks")
+    __slots__ = ("_closed", "_fewer", "_left_out", "_tallies", "_tracks", "_vacant")
 
     def __init__(self) -> None:
         self._tracks: dict[int, array[int]] = {}
@@ -77,6 +81,7 @@ class Writes:
         self._closed: dict[str, int] = {}
         self._fewer: dict[str, dict[str, int]] = {}
         self._left_out: dict[str, frozenset[str]] = {}
+        self._vacant: dict[str, tuple[int, int, str]] = {}  # when, who, which pod
 
     # -- one object
 
@@ -243,6 +248,31 @@ class Writes:
         """Return the names of the parts that a parent left out; an empty name is all of it."""
         return self._left_out.get(uid, frozenset())
 
+    # -- roles
+
+    def note_vacant(self, service: str, pod: str, identity: str, now: Now) -> None:
+        """Remember that a pod was labelled out of a Service of which it was the last; both uids."""
+        self._vacant.pop(service, None)
+        self._vacant[service] = now.mono_ns, number(identity), pod
+        _bound(self._vacant, VACANT)
+
+    def note_filled(self, service: str) -> None:
+        """Take back that a Service was left empty: a pod that serves was labelled into it."""
+        self._vacant.pop(service, None)
+
+    def vacant(self, identity: str, now: Now, window_s: int) -> list[tuple[str, str, int]]:
+        """Return the Services that somebody left so in a window: uid, pod and how many s ago."""
+        found: list[tuple[str, str, int]] = []
+        who = number(identity) if self._vacant else 0
+        for service in reversed(self._vacant):
+            at, by, pod = self._vacant[service]
+            ago_ns = now.mono_ns - at
+            if ago_ns > window_s * _NS:
+                break
+            if by == who:
+                found.append((service, pod, ago_ns // _NS))
+        return found
+
     # -- over a restart
 
     def encode(self, now: Now) -> bytes:
@@ -256,6 +286,7 @@ class Writes:
             closed=self._closed,
             fewer=self._fewer,
             left_out=self._left_out,
+            vacant=self._vacant,
         )
         return msgspec.msgpack.encode(saved)
 
@@ -283,6 +314,9 @@ class Writes:
         writes._closed = {node: at + shift for node, at in saved.closed.items()}
         writes._fewer = saved.fewer
         writes._left_out = saved.left_out
+        writes._vacant = {
+            service: (at + shift, who, pod) for service, (at, who, pod) in saved.vacant.items()
+        }
         return writes
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from suture.model.placement import ANYWHERE, NO_SCHEDULE, Placement, Taint, Toleration
+from suture.model.placement import ANYWHERE, HOSTNAME, NO_SCHEDULE, Placement, Taint, Toleration
 from suture.model.quantities import Quantity, cpu_m, memory_mi
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.shapes import ABSENT
@@ -63,6 +63,12 @@ class _NodeAffinity(msgspec.Struct, gc=False):
 
 class _Affinity(msgspec.Struct, rename="camel", gc=False):
     node_affinity: _NodeAffinity | None = None
+
+
+class VolumeAffinity(msgspec.Struct, gc=False):
+    """From which nodes a volume can be reached."""
+
+    required: _Required | None = None
 
 
 class _Toleration(msgspec.Struct, gc=False):
@@ -143,6 +149,25 @@ def _terms(spec: _Spec) -> tuple[Selector, ...]:
     return tuple(
         Selector((*always, *_requirements(term.match_expressions or ()))) for term in terms
     )
+
+
+def hosts_of(affinity: VolumeAffinity | None) -> tuple[str, ...]:
+    """Return the names of the only nodes from which a volume can be reached.
+
+    None where it does not name them in every term.
+    """
+    required = affinity.required if affinity is not None else None
+    found: set[str] = set()
+    for term in (required.node_selector_terms if required is not None else None) or ():
+        names = [
+            one.values
+            for one in term.match_expressions or ()
+            if one.key == HOSTNAME and one.operator == Operator.IN and one.values
+        ]
+        if not names:
+            return ()
+        found.update(*names)
+    return tuple(sorted(found))
 
 
 def _requirements(expressions: Iterable[_Expression]) -> Iterator[Requirement]:

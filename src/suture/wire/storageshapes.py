@@ -22,6 +22,7 @@ from suture.model.facts import (
 from suture.model.names import ObjectKey
 from suture.model.objects import ClaimFacts, Facts
 from suture.model.targets import resource_of
+from suture.wire.placementshapes import VolumeAffinity, hosts_of
 from suture.wire.shapes import ManagedDocument, ServiceTarget, annotation, each_once, named
 
 Place = ServiceTarget
@@ -105,6 +106,7 @@ class _VolumeSpec(msgspec.Struct, rename="camel", gc=False):
     storage_class_name: str = ""
     persistent_volume_reclaim_policy: str = "Retain"
     csi: _Driver | None = None
+    node_affinity: VolumeAffinity | None = None
 
 
 class VolumeDocument(ManagedDocument, gc=False):
@@ -117,7 +119,8 @@ class VolumeDocument(ManagedDocument, gc=False):
 def volume(doc: VolumeDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a PersistentVolume adds to its metadata."""
     spec, status = doc.spec or _VolumeSpec(), doc.status or _Phase()
-    return VolumeFacts(spec.persistent_volume_reclaim_policy, status.phase)
+    hosts = hosts_of(spec.node_affinity)
+    return VolumeFacts(spec.persistent_volume_reclaim_policy, status.phase, hosts)
 
 
 def volume_needs(

@@ -90,9 +90,9 @@ class DataLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A claim, volume or snapshot would go, and data with it where `reclaim` is Delete.
 
     An attachment that goes while pods of its node use the volume, and a volume that forgets the
-    claim bound to it, are told of as well: they erase nothing, and `reclaim` is Retain.
-    `mounted`: running pods that use it. `copies`: snapshots of it, and volumes of its siblings in
-    the same StatefulSet, that stay; none means that this is the last copy. `stuck`: the protection
+    claim bound to it, are told of as well: they erase nothing, and `reclaim` is Retain. `mounted`:
+    pods that use it or wait for it. `copies`: snapshots of it, and volumes of its siblings in the
+    same StatefulSet, that stay; none means that this is the last copy. `stuck`: the protection
     finalizer keeps it until the pods are gone.
     """
 

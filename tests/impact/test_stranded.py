@@ -1,0 +1,88 @@
+"""Claims and volumes of nodes that are gone: lost already, whoever waits for them."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import START, delete, graph_of, thing
+from suture.impact.effects import DataLost, ObjectsRemoved
+from suture.model.clock import Now
+from suture.model.edges import Edge, Need
+from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import CLAIMS, NODES, PODS, VOLUMES, ObjectKey
+from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, PodFacts
+from suture.model.placement import HOSTNAME
+
+HOST = ObjectKey(NODES, "", "disk-1")
+CLAIM = thing(CLAIMS, "data-db-0", "prod", facts=ClaimFacts(bound=True, volume="pv-1"))
+OTHER = thing(NODES, "disk-2", facts=NodeFacts(ready=True))
+BACK = thing(NODES, "disk-1", facts=NodeFacts(ready=False))
+RENAMED = thing(NODES, "i-0abc", labels={HOSTNAME: "disk-1"}, facts=NodeFacts(ready=True))
+
+
+def needing(one: ClusterObject, *needs: Need) -> ClusterObject:
+    return msgspec.structs.replace(one, needs=needs)
+
+
+def volume(*hosts: str) -> ClusterObject:
+    made = thing(VOLUMES, "pv-1", facts=VolumeFacts("Delete", "Bound", hosts))
+    return needing(made, Need(Edge.BOUND_CLAIM, CLAIM.key))
+
+
+def pod(node: str = "") -> ClusterObject:
+    """Make a pod that names the claim; without a node it waits for one."""
+    made = thing(PODS, "db-0", "prod", facts=PodFacts(node=node))
+    needs = [Need(Edge.CLAIM, CLAIM.key)]
+    if node:
+        needs.append(Need(Edge.NODE, ObjectKey(NODES, "", node)))
+    return needing(made, *needs)
+
+
+def explained(
+    target: ClusterObject, *things: ClusterObject, seen: Now | None = None, now: Now = START
+) -> bool:
+    """Whether the end of a claim or volume is; `seen`: when its node was seen to go."""
+    history = History()
+    if seen is not None:
+        history.note_removed("uid-of-disk-1", HOST, seen)
+    view = GraphView(graph_of(CLAIM, OTHER, *things), history)
+    impact = impact_of(delete(target), view, now=now)
+    (lost,) = effects(impact, DataLost)
+    (gone,) = (one for one in effects(impact, ObjectsRemoved) if one.victims[0].uid == target.uid)
+    assert lost.explained == bool(gone.explained)
+    return lost.explained
+
+
+def test_what_was_on_a_node_that_is_gone() -> None:
+    """The pods that wait for it wait in vain."""
+    assert explained(CLAIM, volume("disk-1"), pod())
+    assert explained(volume("disk-1"), volume("disk-1"), pod())
+
+
+@pytest.mark.parametrize(
+    ("things", "seen_s"),
+    [
+        pytest.param([volume("disk-1"), BACK], None, id="the node is there, ready or not"),
+        pytest.param([volume("disk-1"), RENAMED], None, id="it has another name"),
+        pytest.param([volume("disk-1", "disk-2")], None, id="another node has it too"),
+        pytest.param([volume()], None, id="it is bound to no node"),
+        pytest.param([volume("disk-1"), pod("disk-1")], None, id="a pod runs with it yet"),
+        pytest.param([volume("disk-1")], -60, id="the node went a minute ago"),
+        pytest.param([], None, id="the volume is not known"),
+    ],
+)
+def test_what_may_be_of_use_again(things: list[ClusterObject], seen_s: float | None) -> None:
+    """A pod that waits for room comes back to its data."""
+    waiting = [] if any(one.key.resource == PODS for one in things) else [pod()]
+    seen = None if seen_s is None else START.plus_s(seen_s)
+
+    assert not explained(CLAIM, *things, *waiting, seen=seen)
+
+
+def test_a_node_that_went_long_ago_does_not_come_back() -> None:
+    """After ten minutes it is believed."""
+    assert explained(CLAIM, volume("disk-1"), pod(), seen=START, now=START.plus_s(700))
