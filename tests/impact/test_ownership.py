@@ -10,7 +10,7 @@ from suture.impact.effects import OwnerInvalid
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, SERVICES, VOLUMES, ObjectKey
+from suture.model.names import CONFIG_MAPS, DEPLOYMENTS, SECRETS, SERVICES, VOLUMES, ObjectKey
 from suture.model.request import Request
 
 
@@ -74,6 +74,48 @@ def test_what_serves_is_said_to_be_in_use() -> None:
     (found,) = told(view, write(SERVICES, plain, changed(plain, metadata=owners)))
 
     assert (found.in_use, found.collected) == (True, True)
+
+
+def handed(view: GraphView, old: Body, *references: Body) -> list[bool]:
+    """Tell whether an object is in use, once for each owner that cannot own it."""
+    new = changed(old, metadata={"ownerReferences": list(references)})
+    resource = SECRETS if old["kind"] == "Secret" else CONFIG_MAPS
+    found = told(view, write(resource, old, new))
+    assert all((one.why, one.collected) == ("unknown-uid", True) for one in found)
+    return [one.in_use for one in found]
+
+
+@pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
+def test_data_that_is_handed_to_an_owner_of_another_cluster(kind: str) -> None:
+    """Nobody is known to read it, and nobody means it to go: its owner was never here."""
+    old = body(kind, "tls", data={"a": "MQ=="})
+    thing_ = trimmed(SECRETS if kind == "Secret" else CONFIG_MAPS, old)
+
+    assert handed(view_of(workload("web"), thing_), old, reference(uid="elsewhere")) == [True]
+
+
+def test_data_that_is_handed_to_an_owner_that_is_gone_or_goes_itself() -> None:
+    """Who hands it to an owner that was here wants both to go; what terminates goes anyway."""
+    old = body("Secret", "tls", data={"a": "MQ=="})
+    view = view_of(trimmed(SECRETS, old))
+    view.history.note_removed("over", ObjectKey(DEPLOYMENTS, "prod", "web"), START)
+    assert handed(view, old, reference(uid="over")) == [False]
+
+    going = body("Secret", "tls", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, data={})
+    view = view_of(workload("other"), trimmed(SECRETS, going))
+    assert handed(view, going, reference(uid="elsewhere")) == [False]
+
+
+def test_data_that_another_owner_keeps_is_not_collected() -> None:
+    """One owner that is there is enough, and one that was let through this moment too."""
+    old = body("Secret", "tls", data={"a": "MQ=="})
+    view = view_of(workload("web"), trimmed(SECRETS, old))
+    both = changed(old, metadata={"ownerReferences": [reference(), reference(uid="elsewhere")]})
+    (found,) = told(view, write(SECRETS, old, both))
+    assert not found.collected
+
+    view.history.note_created("new-uid", "me", "me", ObjectKey(DEPLOYMENTS, "prod", "new"), START)
+    assert handed(view, old, reference("new", "new-uid")) == []
 
 
 def test_owners_that_were_there_before_are_no_news() -> None:

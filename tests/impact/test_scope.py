@@ -127,6 +127,17 @@ def test_what_a_rule_reaches(rule: WebhookRule, newly: set[str]) -> None:
         assert (found.newly, found.matched_after) == ((), 1)
 
 
+def test_rules_of_one_kind_that_become_rules_of_all() -> None:
+    """In namespaces alone: its own backend, kube-system and the leases there come with it."""
+    ingresses = (WebhookRule(("*",), ("networking.k8s.io",), ("*",), ("ingresses",), "Namespaced"),)
+    before = hooked(webhook("opa", BACKEND), rules=ingresses)
+    all_kinds = (WebhookRule(("CREATE", "UPDATE"), ("*",), ("*",), ("*",), "Namespaced"),)
+
+    (found,) = widened(update(before, hooked(before, rules=all_kinds)), graph_of(*CLUSTER, before))
+
+    assert found.newly == ("own-backend", "kube-system", "leases", "everything", "pods")
+
+
 def test_labels_that_nobody_has_reach_nobody() -> None:
     """An objectSelector that pods opt in by matches none of the cluster's components."""
     after = hooked(webhook("injector", BACKEND), object_selector=OPTED_IN)

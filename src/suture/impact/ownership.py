@@ -17,7 +17,9 @@ from suture.impact.change import Change
 from suture.impact.effects import Confidence, OwnerInvalid, Victim
 from suture.impact.explained import in_use
 from suture.impact.scene import Scene, named
+from suture.impact.tenure import used
 from suture.model.graph import GraphView
+from suture.model.names import CONFIG_MAPS, SECRETS
 from suture.model.objects import ClusterObject, OwnerReference
 from suture.model.targets import resource_of
 
@@ -26,6 +28,9 @@ NAMESPACED_OWNER: Final = "namespaced-owner"
 UNKNOWN_UID: Final = "unknown-uid"
 WRONG_KIND: Final = "wrong-kind"
 UNKNOWN_KIND: Final = "unknown-kind"
+
+READ_BY_ANYBODY: Final = frozenset({SECRETS, CONFIG_MAPS})
+"""Types of data that gateways, controllers and people read through the API, as pods mount them."""
 
 UNRESOLVED: Final = frozenset({NAMESPACED_OWNER, UNKNOWN_KIND})
 """What the collector stops at: as long as one owner is such, the object stays."""
@@ -60,10 +65,24 @@ def ownership_effects(scene: Scene) -> Iterable[OwnerInvalid]:
             owner=_owner(view, reference),
             why=why,
             collected=collected,
-            in_use=made.row is not None and in_use(view, made.row),
+            in_use=made.row is not None and _in_use(view, made.row, reference, why),
             # An owner made this moment may not have been heard of.
             confidence=Confidence.BOUNDED if why == UNKNOWN_UID else Confidence.EXACT,
         )
+
+
+def _in_use(view: GraphView, row: int, reference: OwnerReference, why: str) -> bool:
+    """Whether an object is in use, as far as that matters of one that gets such an owner.
+
+    WHY less of an owner that was there and is gone: who hands an object to it wants both to go.
+    Who else reads Secrets and ConfigMaps than pods is not known, and with an
+    owner that was never here nobody means them to go.
+    """
+    if why != UNKNOWN_UID or view.history.removed(reference.uid) is not None:
+        return in_use(view, row)
+    if view.resource(row) in READ_BY_ANYBODY:
+        return not view.terminating(row)
+    return used(view, row)
 
 
 def invalid(view: GraphView, thing: ClusterObject, reference: OwnerReference) -> str:

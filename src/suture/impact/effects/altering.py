@@ -126,7 +126,8 @@ class OwnerInvalid(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An ownerReference would point to what cannot own: the collector deletes the object for it.
 
     `why` is other-namespace, namespaced-owner, unknown-uid, wrong-kind or unknown-kind.
-    `collected`: no other owner keeps the object, so that it goes.
+    `collected`: no other owner keeps the object, so that it goes. `in_use`: Secrets and ConfigMaps
+    are taken to be, where the owner was never heard of.
     """
 
     target: Victim
