@@ -76,9 +76,9 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `open_after` are schedulable Ready nodes of the cluster, those leaving already counted as gone.
     `pods`: running pods, DaemonSets' apart, that must move, which no cordon makes them; `unplaced`:
     of them, those that fit nowhere else by requests, selectors and taints. `leaving`: other nodes
-    gone within the last ten minutes, or closed within the last hour, by anybody. `selecting`: DaemonSets and custom
-    resources that would no longer select a relabelled node; `emptied`: of them, those that would
-    select no node at all.
+    gone within the last ten minutes, or closed within the last hour, by anybody. `selecting`:
+    DaemonSets and custom resources that would no longer select a relabelled node; `emptied`: of
+    them, those that would select no node at all.
     """
 
     how: str
