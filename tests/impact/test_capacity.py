@@ -31,7 +31,7 @@ from suture.model.objects import (
 from suture.model.placement import NO_EXECUTE, Placement, Taint, Toleration
 from suture.model.request import Collection, Request
 from suture.model.rules import ReferenceRule, Selects, TypeName
-from suture.model.selectors import Selector
+from suture.model.selectors import Operator, Requirement, Selector
 
 PEERS = Resource("net.example.com", "peers")
 ROOMY = NodeFacts(ready=True, cpu_m=4000, memory_mi=8192, pods=110)
@@ -420,6 +420,26 @@ def test_labels_that_daemons_and_custom_resources_select() -> None:
     assert (found.pods, found.selecting, found.emptied) == (0, 2, 2)
     (found,) = lost(relabelled(one, {}), beside)
     assert (found.selecting, found.emptied) == (2, 0)
+
+
+def test_only_what_selects_by_the_lost_label_is_told_of() -> None:
+    """Of many custom resources of a type, alike or not: peers of a rack, of a role, of all."""
+    selects = Selects(FieldPath.parse("spec.nodeSelector"), TypeName("", "Node"))
+    rule = ReferenceRule("peers", TypeName("net.example.com", "Peer"), selects)
+    definition = thing(CRDS, "peers", facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
+    has_role = Selector((Requirement("role", Operator.EXISTS),))
+    chosen = [has_role, has_role, Selector.of({"rack": "r1"}), Selector()]
+    peers = [
+        thing(PEERS, f"peer-{at}", "", facts=CustomFacts(None, (Selection(NODES, "", one),)))
+        for at, one in enumerate(chosen)
+    ]
+    one = node("node-1", role="reflector", rack="r1")
+    graph = graph_of(one, node("node-2", rack="r1"), definition, peers)
+
+    (found,) = lost(relabelled(one, {"rack": "r1"}), graph)
+
+    assert (found.selecting, found.emptied) == (2, 2)
+    assert {victim.name for victim in found.victims} == {"node-1", "peer-0", "peer-1"}
 
 
 NEEDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4)

@@ -244,6 +244,9 @@ def test_a_map_of_labels_and_a_string_select() -> None:
     assert selections(text, {"selector": "app=web"}) == (
         Selection(PODS, "ns", Selector.of({"app": "web"})),
     )
+    assert selections(text, {"selector": "has(app)"}) == (
+        Selection(PODS, "ns", Selector((Requirement("app", Operator.EXISTS),))),
+    )
     assert selections(text, {"selector": ""}) == ()
 
 
@@ -272,6 +275,7 @@ def test_a_selector_looks_into_the_namespaces_that_are_said() -> None:
         (Form.MATCH_LABELS, "text"),
         (Form.STRING, {"a": "b"}),
         (Form.STRING, "a b"),
+        (Form.STRING, "has(a) || has(b)"),
     ],
 )
 def test_a_selector_that_cannot_be_read_is_counted(written: Form, odd: Any) -> None:

@@ -140,6 +140,11 @@ def test_items_of_arrays_and_maps_are_looked_at() -> None:
             selects("spec.nodeSelector", NODES, Form.MATCH_LABELS, Place.CLUSTER),
         ),
         (
+            "nodeSelector",
+            TEXT,
+            selects("spec.nodeSelector", NODES, Form.STRING, Place.CLUSTER),
+        ),
+        (
             "namespaceSelector",
             SELECTOR,
             selects("spec.namespaceSelector", NAMESPACES, Form.LABEL_SELECTOR, Place.CLUSTER),

@@ -18,7 +18,7 @@ from suture.impact.effects import CapacityLost, Victim
 from suture.impact.fit import Asked, Open, is_open, movable, unplaced
 from suture.impact.machines import node_behind
 from suture.impact.recent import is_custom
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import CRDS, DAEMON_SETS, NODES, Resource
 from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts, WorkloadFacts
@@ -206,9 +206,9 @@ def _relabelled(
         if isinstance(facts, WorkloadFacts) and lost(facts.placement):
             victims.append(scene.victim(daemon))
             emptied += not _accepted(view, row, facts.placement)
-    for thing, asked in _node_selectors(view):
+    for source, asked in _node_selectors(view, keys):
         if lost(asked):
-            victims.append(named(thing.key, thing.uid))
+            victims.append(scene.victim(source))
             emptied += not _accepted(view, row, asked)
     if pods or victims:
         yield loss.effect(
@@ -225,17 +225,25 @@ def _accepted(view: GraphView, gone: int, asked: Placement) -> bool:
     )
 
 
-def _node_selectors(view: GraphView) -> Iterator[tuple[ClusterObject, Placement]]:
-    """Yield the custom resources that select nodes by label, each with what it selects."""
+def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Placement]]:
+    """Yield the custom resources that select nodes by some labels, each with what it selects.
+
+    What many say alike is read once: a network plugin may have a peer for each node.
+    """
     for resource in _selecting_nodes(view):
-        for row in view.rows(resource):
-            thing = view.at(row)
-            if isinstance(thing.facts, CustomFacts):
-                terms = tuple(
-                    one.selector for one in thing.facts.selections if one.resource == NODES
+        rows = view.rows(resource)
+        numbers, shared = view.shared_facts(rows)
+        asking: dict[int, Placement] = {}
+        for number, facts in shared.items():
+            if isinstance(facts, CustomFacts):
+                asked = Placement(
+                    terms=tuple(one.selector for one in facts.selections if one.resource == NODES)
                 )
-                if terms:
-                    yield thing, Placement(terms=terms)
+                if asked.reads(keys):
+                    asking[number] = asked
+        for row, number in zip(rows, numbers, strict=True):
+            if number in asking:
+                yield row, asking[number]
 
 
 def _selecting_nodes(view: GraphView) -> set[Resource]:

@@ -311,24 +311,23 @@ def _custom(scene: Scene, made: Rewritten, row: int) -> Iterable[SelectionChange
     """Tell of custom resources that select an object, no pod, by labels that it loses.
 
     LIMIT: looked for in the types whose rules say that they select this type, and which have
-    instances: a few hundred objects in the largest cluster known.
+    instances: a few hundred objects in the largest cluster known, and what many of them say alike
+    is read once.
     """
     view, key, before = scene.view, made.after.key, made.before
     if before is None:
         return
     for kind in selecting_types(view, key.resource):
-        for source in view.rows(kind):
-            facts = view.facts(source)
-            if not isinstance(facts, CustomFacts) or source == row:
-                continue
-            mine = [
-                one
-                for one in facts.selections
-                if one.resource == key.resource
-                and (one.everywhere or one.namespace in {"", key.namespace})
-            ]
-            had = any(one.selector.matches(before.labels) for one in mine)
-            if not had or any(one.selector.matches(made.after.labels) for one in mine):
+        rows = view.rows(kind)
+        numbers, shared = view.shared_facts(rows)
+        losing = {
+            number: facts
+            for number, facts in shared.items()
+            if isinstance(facts, CustomFacts) and _loses(facts, before, made.after)
+        }
+        for source, number in zip(rows, numbers, strict=True):
+            facts = losing.get(number)
+            if facts is None or source == row:
                 continue
             count = len(_matched(view, facts.selections))
             yield SelectionChanged(
@@ -341,6 +340,18 @@ def _custom(scene: Scene, made: Rewritten, row: int) -> Iterable[SelectionChange
                 own=is_own(scene, row),
                 confidence=Confidence.BOUNDED,
             )
+
+
+def _loses(facts: CustomFacts, before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether a custom resource selects an object by its labels, and would not any more."""
+    key = after.key
+    mine = [
+        one
+        for one in facts.selections
+        if one.resource == key.resource and (one.everywhere or one.namespace in {"", key.namespace})
+    ]
+    had = any(one.selector.matches(before.labels) for one in mine)
+    return had and not any(one.selector.matches(after.labels) for one in mine)
 
 
 # ---- what all have in common

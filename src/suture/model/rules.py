@@ -103,7 +103,8 @@ class Form(StrEnum):
     MATCH_LABELS = "matchLabels"
     """A map of labels; an empty one is as good as absent, and selects nothing."""
     STRING = "string"
-    """As `kubectl -l` takes it; empty text is as good as absent, and selects nothing."""
+    """As `kubectl -l` takes it, or as `has(a) && b == "c"`; empty text is as good as absent, and
+    selects nothing."""
 
 
 class Selects(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="selector"):

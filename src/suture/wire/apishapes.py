@@ -125,14 +125,15 @@ def _rules(resource: Resource, served: list[_CrdVersion]) -> tuple[ReferenceRule
     WHY all: an instance is read in the version that somebody asked for; a field that this
     version does not have is absent, and says nothing.
     """
-    found: dict[str, ReferenceRule] = {}
+    # WHY not the name alone: of one field, as `spec`, several things may be told.
+    found: dict[tuple[str, type], ReferenceRule] = {}
     for version in served:
         scale = rules_of_scale(resource, version.subresources)
         counted = any(_counts(rule) for rule in scale)
         for rule in (*scale, *rules_of_schema(resource, version.schema)):
             # WHY first: where a scale says which field counts, no other does.
             if rule in scale or not (counted and _counts(rule)):
-                found.setdefault(rule.name, rule)
+                found.setdefault((rule.name, type(rule.says)), rule)
     return tuple(found.values())
 
 

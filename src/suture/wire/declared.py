@@ -18,8 +18,9 @@ from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected, takes_along
-from suture.model.selectors import Selector, parse_selector
+from suture.model.selectors import Selector
 from suture.wire.endings import ended
+from suture.wire.expressions import parse_text
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
@@ -215,7 +216,7 @@ class Declared:
                 case Form.MATCH_LABELS:
                     return Selector.of(msgspec.convert(value, dict[str, str])) if value else None
                 case Form.STRING:
-                    return parse_selector(msgspec.convert(value, str)) if value else None
+                    return parse_text(msgspec.convert(value, str)) if value else None
                 case _:
                     assert_never(form)
         except (msgspec.ValidationError, InputError):

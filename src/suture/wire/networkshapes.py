@@ -10,7 +10,6 @@ denied; rules in order), Calico documentation, "Selector".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -19,8 +18,9 @@ from suture.model.edges import Selection
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.names import PODS
 from suture.model.objects import Facts
-from suture.model.selectors import Operator, Requirement, Selector
+from suture.model.selectors import Requirement, Selector
 from suture.model.traffic import TrafficPort, TrafficRule
+from suture.wire.expressions import parse_expression
 from suture.wire.shapes import ABSENT, LabelSelector, ManagedDocument, selector_of
 from suture.wire.trafficshapes import NAME_LABEL
 
@@ -228,7 +228,7 @@ def calico_policy(doc: CalicoDocument, namespace: str, _labels: Mapping[str, str
     spec = doc.spec
     if spec is None or spec.apply_on_forward or spec.service_account_selector:
         return None
-    pods, spaces = _parsed(spec.selector), _parsed(spec.namespace_selector)
+    pods, spaces = parse_expression(spec.selector), parse_expression(spec.namespace_selector)
     if pods is None or spaces is None:
         return None
     selector, inner = _parted(pods)
@@ -274,7 +274,7 @@ def _calico_allowed(rule: _CalicoRule, namespace: str, *, egress: bool) -> Traff
         return TrafficRule(egress, (), OUTSIDE, ports)
     if not (peer.selector or peer.namespace_selector):
         return TrafficRule(egress, (), (), ports)
-    pods, spaces = _parsed(peer.selector), _parsed(peer.namespace_selector)
+    pods, spaces = parse_expression(peer.selector), parse_expression(peer.namespace_selector)
     if pods is None or spaces is None:
         return TrafficRule(egress, (), OUTSIDE, ports)
     selector, inner = _parted(pods)
@@ -294,31 +294,6 @@ def _calico_port(protocol: str, given: int | str) -> Iterator[TrafficPort]:
         yield TrafficPort(protocol, int(first), int(last) if last.isdigit() else 0)
     else:
         yield TrafficPort(protocol, name=first)
-
-
-_VALUE = r"""(?:"([^"]*)"|'([^']*)')"""
-_TERM = re.compile(
-    rf"""(?P<all>all\(\))|(?P<no>!\s*)?has\((?P<has>[^)\s]+)\)"""
-    rf"""|(?P<key>[A-Za-z0-9_./-]+)\s*(?P<op>==|!=|not\s+in|in)\s*(?P<values>\{{[^}}]*\}}|{_VALUE})"""
-)
-_LITERAL = re.compile(_VALUE)
-
-
-def _parsed(text: str) -> Selector | None:
-    """Return a selector of Calico that is a conjunction; None of any other."""
-    found: list[Requirement] = []
-    for part in text.split("&&") if text.strip() else ():
-        term = _TERM.fullmatch(part.strip())
-        if term is None:
-            return None
-        if term["has"]:
-            operator = Operator.DOES_NOT_EXIST if term["no"] else Operator.EXISTS
-            found.append(Requirement(term["has"], operator, ()))
-        elif term["key"]:
-            values = tuple(sorted(a or b for a, b in _LITERAL.findall(term["values"])))
-            operator = Operator.IN if term["op"] in {"==", "in"} else Operator.NOT_IN
-            found.append(Requirement(term["key"], operator, values))
-    return Selector(tuple(found))
 
 
 _SPACE, _SPACE_LABEL = "projectcalico.org/namespace", "pcns."

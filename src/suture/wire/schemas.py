@@ -90,6 +90,10 @@ STEMS: Mapping[str, TypeName] = {
 """What `podSelector` and the like select, by what stands before `Selector`."""
 _PLACES = {"node": Place.CLUSTER, "namespace": Place.CLUSTER}
 
+TEXTUAL = frozenset({"node"})
+"""What is selected by fields that hold a selector as text. LIMIT: such fields of pods and of
+namespaces are left alone; they are mostly of network policies, which narrow them by others."""
+
 # WHY: what a scheduler prefers is no need, and labels there are of pods that may never be.
 SCHEDULING = frozenset({"affinity", "topologySpreadConstraints"})
 NOT_SAID = frozenset({"apiVersion", "kind", "metadata", "status"})
@@ -379,13 +383,15 @@ def _selects(
     """Yield what a field selects whose name says that it does, where it has such a shape."""
     if name.endswith("s") and field.items is not None:
         at, field = at.then(""), field.items
+    stem = _stem(name)
     if field.label_selector:
         form = Form.LABEL_SELECTOR
     elif field.label_map:
         form = Form.MATCH_LABELS
+    elif field.type == "string" and stem in TEXTUAL:
+        form = Form.STRING
     else:
         return
-    stem = _stem(name)
     # WHY: a claim's selector is of volumes, which are bound once and for all.
     if "accessModes" in beside or (stem.lower().endswith("namespace") and _whose(name, beside)):
         return
