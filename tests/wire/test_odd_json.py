@@ -75,6 +75,26 @@ def test_a_spoilt_object_spoils_nothing_else(resource: Resource, data: st.DataOb
     taken.agree()
 
 
+TOO_LARGE = (2**64, -(2**64), "9" * 25, "²", "9E18", "9E99", ["9" * 25, 2**64])
+
+
+@pytest.mark.parametrize("resource", KINDS, ids=str)
+def test_no_number_is_too_large_for_the_graph(resource: Resource) -> None:
+    """A number past what is kept, wherever it stands, as a text too: the object is kept."""
+    whole = GOLDEN[SHAPES[resource].kind]
+    gvk = Gvk(resource.group, "v1", SHAPES[resource].kind)
+    graph = Graph()
+    for at in range(len(list(places(whole)))):
+        for large in TOO_LARGE:
+            odd = json.loads(json.dumps(whole))
+            container, key = list(places(odd))[at]
+            container[key] = large
+            thing = Trimmer().trim(dumps(odd), resource, gvk)
+            graph.put(thing)
+            graph.remove(thing.key)
+    assert len(graph) == 0
+
+
 @settings(max_examples=scaled(100), deadline=None)
 @given(
     value=st.recursive(

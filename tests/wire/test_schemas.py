@@ -357,6 +357,24 @@ def test_a_scale_subresource_stands_against_the_name() -> None:
     assert [rule.says for rule in thing.facts.rules] == [Family(wanted=path("spec.size"))]
 
 
+def test_what_several_rules_tell_of_one_field_is_all_kept() -> None:
+    """A spec that takes any fields may say how many members it wants, and what goes with it."""
+    spec = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "schema": {"openAPIV3Schema": fields(spec=spec)}}
+    definition = {
+        "group": MONITORS.group, "scope": "Namespaced", "versions": [version],
+        "names": {"plural": MONITORS.plural, "kind": "Monitor"},
+    }  # fmt: skip
+    thing = Trimmer().trim(
+        msgspec.json.encode({"metadata": {"name": str(MONITORS)}, "spec": definition}),
+        CRDS,
+        Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+    )
+    assert isinstance(thing.facts, CrdFacts)
+    told = {type(one.says) for one in thing.facts.rules if one.name == f"{MONITORS} spec"}
+    assert told == {Family, Outside}
+
+
 def test_rules_of_one_definition_are_bounded_and_the_nearest_are_kept() -> None:
     """What is nested deep is the likeliest to be of somebody else's types."""
     many = {f"part{at}": fields(deep=fields(secretName=TEXT)) for at in range(2 * RULES)}

@@ -48,5 +48,10 @@ def memory_mi(text: Quantity, *, up: bool) -> int:
     return _whole(quantity(text) / 2**20, up=up)
 
 
+def whole(text: Quantity) -> int:
+    """Return a number of things, rounded down: pods that a node takes."""
+    return _whole(quantity(text), up=False)
+
+
 def _whole(value: Decimal, *, up: bool) -> int:
     return min(_MOST, int(value.to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)))

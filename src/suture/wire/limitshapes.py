@@ -12,7 +12,6 @@ import msgspec
 
 from suture.model.edges import Edge, Need, Selection
 from suture.model.facts import (
-    Amount,
     AutoscalerFacts,
     DisruptionBudgetFacts,
     NetworkPolicyFacts,
@@ -37,8 +36,9 @@ from suture.wire.shapes import (
 
 class _BudgetSpec(msgspec.Struct, rename="camel", gc=False):
     selector: LabelSelector | None = None
-    min_available: Amount | None = None
-    max_unavailable: Amount | None = None
+    # WHY not any integer: JSON knows larger ones than what is kept can hold.
+    min_available: Count | str | None = None
+    max_unavailable: Count | str | None = None
     unhealthy_pod_eviction_policy: str = ""
 
 

@@ -21,7 +21,14 @@ from suture.model.objects import Facts
 from suture.model.selectors import Requirement, Selector
 from suture.model.traffic import TrafficPort, TrafficRule
 from suture.wire.expressions import parse_expression
-from suture.wire.shapes import ABSENT, LabelSelector, ManagedDocument, selector_of
+from suture.wire.shapes import (
+    ABSENT,
+    Count,
+    LabelSelector,
+    ManagedDocument,
+    port_number,
+    selector_of,
+)
 from suture.wire.trafficshapes import NAME_LABEL
 
 EVERYBODY = Selection(PODS, "", Selector(), Selector())
@@ -80,13 +87,13 @@ class _Peer(msgspec.Struct, rename="camel", gc=False):
 
 class _Number(msgspec.Struct, gc=False):
     protocol: str = "TCP"
-    port: int = 0
+    port: Count = 0
 
 
 class _Range(msgspec.Struct, gc=False):
     protocol: str = "TCP"
-    start: int = 0
-    end: int = 0
+    start: Count = 0
+    end: Count = 0
 
 
 class _Port(msgspec.Struct, rename="camel", gc=False):
@@ -175,7 +182,7 @@ class _End(msgspec.Struct, rename="camel", gc=False):
 
     selector: str = ""
     namespace_selector: str = ""
-    ports: tuple[int | str, ...] | None = None
+    ports: tuple[Count | str, ...] | None = None
     # Raw: that they narrow it is all that is read of them.
     nets: msgspec.Raw = ABSENT
     domains: msgspec.Raw = ABSENT
@@ -202,7 +209,7 @@ class _End(msgspec.Struct, rename="camel", gc=False):
 
 class _CalicoRule(msgspec.Struct, gc=False):
     action: str = ""
-    protocol: str | int | None = None
+    protocol: str | Count | None = None
     source: _End | None = None
     destination: _End | None = None
 
@@ -290,8 +297,9 @@ def _protocols(given: str | int | None) -> tuple[str, ...]:
 
 def _calico_port(protocol: str, given: int | str) -> Iterator[TrafficPort]:
     first, _, last = str(given).partition(":")
-    if first.isdigit():
-        yield TrafficPort(protocol, int(first), int(last) if last.isdigit() else 0)
+    number = port_number(first)
+    if number is not None:
+        yield TrafficPort(protocol, number, port_number(last) or 0)
     else:
         yield TrafficPort(protocol, name=first)
 

@@ -14,7 +14,7 @@ from suture.model.edges import Edge, Need
 from suture.model.names import SERVICES, ObjectKey
 from suture.model.objects import Facts, NodeFacts, PodFacts, ServiceFacts, SliceFacts
 from suture.model.podneeds import DEFAULT_ACCOUNT, PodNeeds, PodRefs
-from suture.model.quantities import Quantity, cpu_m, memory_mi, quantity
+from suture.model.quantities import Quantity, cpu_m, memory_mi, whole
 from suture.model.selectors import Selector
 from suture.wire.placementshapes import NodeTaint, taints
 from suture.wire.shapes import Conditions, Count, Document, ManagedDocument, holds, named
@@ -182,6 +182,6 @@ def node(doc: NodeDocument, _namespace: str, _labels: Mapping[str, str]) -> Fact
         holds(status.conditions, "Ready"),
         cpu_m(room.cpu, up=False),
         memory_mi(room.memory, up=False),
-        int(quantity(room.pods)),
+        whole(room.pods),
         taints(spec.taints),
     )

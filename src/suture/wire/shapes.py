@@ -29,6 +29,16 @@ Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
+PORT_DIGITS = 5
+"""Digits of the highest port, 65535."""
+
+
+def port_number(text: str) -> int | None:
+    """Return the port that a text numbers; None where it is a name, or no number of a port."""
+    numbered = text.isascii() and text.isdecimal() and len(text) <= PORT_DIGITS
+    return int(text) if numbered else None
+
+
 class Meta(msgspec.Struct, rename="camel", gc=False):
     """ObjectMeta, as far as it is read; labels and owners stay raw, most are known already."""
 

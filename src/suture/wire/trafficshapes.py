@@ -19,7 +19,14 @@ from suture.model.names import PODS
 from suture.model.objects import Facts
 from suture.model.selectors import Requirement, Selector
 from suture.model.traffic import TrafficPort, TrafficRule
-from suture.wire.shapes import ABSENT, LabelSelector, ManagedDocument, selector_of
+from suture.wire.shapes import (
+    ABSENT,
+    Count,
+    LabelSelector,
+    ManagedDocument,
+    port_number,
+    selector_of,
+)
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 _SOURCES = ("k8s:", "any:", "k8s.", "any.")
@@ -30,7 +37,7 @@ _NAMESPACE_LABEL = "io.cilium.k8s.namespace.labels."
 class _Port(msgspec.Struct, rename="camel", gc=False):
     port: str = ""
     protocol: str = "ANY"
-    end_port: int | None = None
+    end_port: Count | None = None
 
 
 class _Ports(msgspec.Struct, gc=False):
@@ -147,7 +154,7 @@ def _selection(selector: Selector, namespace: str) -> Selection:
 
 
 def _ports(port: _Port) -> Iterator[TrafficPort]:
-    number = int(port.port) if port.port.isdigit() else 0
-    name = "" if port.port.isdigit() else port.port
+    number = port_number(port.port)
+    name = port.port if number is None else ""
     for protocol in ("TCP", "UDP", "SCTP") if port.protocol == "ANY" else (port.protocol,):
-        yield TrafficPort(protocol, number, port.end_port or 0, name)
+        yield TrafficPort(protocol, number or 0, port.end_port or 0, name)
