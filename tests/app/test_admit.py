@@ -98,7 +98,7 @@ async def test_a_refusal_is_confirmed_by_what_was_made_a_moment_ago(pack: Policy
     """A Service that takes the place of another is read, though the watch has yet to tell of it."""
     parent = thing(BALANCERS, "front", "prod")
     old = service("checkout", owners=[owner(parent)])
-    new = replace(old, uid="new", key=NEW)
+    new = replace(old, uid="new", key=NEW, created=old.created + 3600)
     desk = Desk(pack, parent, old, workload("checkout"), profile=enforced())
     assert not (await desk.ask(review(old)))["allowed"]
 
