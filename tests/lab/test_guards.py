@@ -241,6 +241,90 @@ def test_its_registration_against_a_cluster_admin(guarded: Plane, operator: Rest
         admin.delete(f"{hooks}/suture")
 
 
+def test_webhooks_that_would_match_too_much(guarded: Plane, operator: Rest) -> None:
+    """An enforced machine does not let a fail-closed webhook reach kube-system; a warned one may.
+
+    No webhook is shown this write: it is the policy's alone, and follows the profile at once.
+    """
+    admin = guarded.admin
+    profile = "/apis/suture.dev/v1alpha1/operatorprofiles"
+    hooks = f"{ADMISSION}/mutatingwebhookconfigurations"
+    narrow = {
+        "apiGroups": ["guards.example.com"],
+        "apiVersions": ["*"],
+        "operations": ["CREATE"],
+        "resources": ["*"],
+    }
+    wide = {**narrow, "apiGroups": [""], "resources": ["pods"]}
+    admin.create(
+        hooks,
+        {
+            "metadata": {"name": "guards-injector"},
+            "webhooks": [
+                {
+                    "name": "inject.guards.example.com",
+                    "admissionReviewVersions": ["v1"],
+                    "sideEffects": "None",
+                    "clientConfig": {"url": "https://127.0.0.1:9/inject"},
+                    "rules": [narrow],
+                }
+            ],
+        },
+    )
+    admin.create(
+        profile,
+        {
+            "apiVersion": "suture.dev/v1alpha1",
+            "kind": "OperatorProfile",
+            "metadata": {"name": "guards-reach"},
+            "spec": {"users": ["system:serviceaccount:guards-op:op"], "stage": "enforce"},
+        },
+    )
+
+    def change(path: str, value: object) -> str:
+        """Return with which words a dry run is refused; nothing of it is ever in force."""
+        operations = [{"op": "replace", "path": f"/webhooks/0/{path}", "value": value}]
+        try:
+            operator.patch(f"{hooks}/guards-injector", operations, kind="json", dryRun="All")
+        except StatusError as error:
+            return str(error)
+        return ""
+
+    try:
+        message = until("the profile to be followed", lambda: change("rules", [wide]))
+        assert "suture-webhook-safety" in message
+        assert "would match kube-system, which" in message
+        assert change("rules", [{**wide, "resources": ["nodes/status"]}])
+        apart = {
+            "matchExpressions": [
+                {
+                    "key": "kubernetes.io/metadata.name",
+                    "operator": "NotIn",
+                    "values": ["kube-system"],
+                }
+            ]
+        }
+        assert change("timeoutSeconds", 5) == ""
+        assert change("rules", [{**wide, "operations": ["CONNECT"]}]) == ""
+        admin.patch(
+            f"{hooks}/guards-injector",
+            [{"op": "replace", "path": "/webhooks/0/namespaceSelector", "value": apart}],
+            kind="json",
+        )
+        assert change("rules", [wide]) == ""
+        assert change("namespaceSelector", {}) == "", "its rules are its own kind's"
+        admin.patch(f"{profile}/guards-reach", {"spec": {"stage": "warn"}})
+        admin.patch(
+            f"{hooks}/guards-injector",
+            [{"op": "replace", "path": "/webhooks/0/namespaceSelector", "value": {}}],
+            kind="json",
+        )
+        until("the stage to be followed", lambda: change("rules", [wide]) == "")
+    finally:
+        admin.delete(f"{profile}/guards-reach")
+        admin.delete(f"{hooks}/guards-injector")
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [

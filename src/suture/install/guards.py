@@ -7,7 +7,6 @@ error refuses the write it was asked about, whosever it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from suture.install.expressions import (
@@ -36,7 +35,9 @@ from suture.install.expressions import (
     text,
     texts,
 )
+from suture.install.inprocess import admission_binding, admission_policy
 from suture.install.lanes import any_of
+from suture.install.reach import reach_policy
 from suture.install.settings import QUARANTINE, Installation
 from suture.model.actor import SERVICE_ACCOUNT
 
@@ -57,8 +58,6 @@ QUARANTINE_GROUPS = 128
 """LIMIT: groups of one user that are compared with the list: twice what a token header of 8 KiB
 holds of a company's group names."""
 
-_API = "admissionregistration.k8s.io/v1"
-
 # Names as they are used in messages and tests.
 _NAME = (
     "(has(request.name) && request.name != '' ? request.name : "
@@ -76,6 +75,7 @@ def guards(installation: Installation) -> tuple[Document, ...]:
         *namespace_policy(installation),
         *registration_policy(installation),
         *grants_policy(installation),
+        *reach_policy(installation),
     )
 
 
@@ -128,7 +128,7 @@ def quarantine_policy(installation: Installation) -> tuple[Document, Document]:
             in_groups(installation.break_glass),
         )
     )
-    policy = _policy(
+    policy = admission_policy(
         QUARANTINE,
         operations=("CREATE", "UPDATE", "DELETE", "CONNECT"),
         rules=(("*", "*/*"),),
@@ -145,7 +145,7 @@ def quarantine_policy(installation: Installation) -> tuple[Document, Document]:
         plain="suture: this identity is quarantined, all its writes are refused",
     )
     policy["spec"]["paramKind"] = {"apiVersion": "v1", "kind": "ConfigMap"}
-    binding = _binding(QUARANTINE)
+    binding = admission_binding(QUARANTINE)
     binding["spec"]["paramRef"] = {
         "name": QUARANTINE,
         "namespace": installation.namespace,
@@ -197,7 +197,7 @@ def namespace_policy(installation: Installation) -> tuple[Document, Document]:
             f"{kind('', 'configmaps')} && variables.name.startsWith('suture')",
         )
     )
-    policy = _policy(
+    policy = admission_policy(
         NAMESPACE_POLICY,
         operations=("CREATE", "UPDATE", "DELETE"),
         rules=(("*", "*/*"),),
@@ -212,7 +212,7 @@ def namespace_policy(installation: Installation) -> tuple[Document, Document]:
         ),
         plain=f"suture: namespace {installation.namespace} is guarded against machines",
     )
-    return policy, _binding(NAMESPACE_POLICY)
+    return policy, admission_binding(NAMESPACE_POLICY)
 
 
 def registration_policy(installation: Installation) -> tuple[Document, Document]:
@@ -233,7 +233,7 @@ def registration_policy(installation: Installation) -> tuple[Document, Document]
             "request.resource.group.endsWith('.suture.dev')",
         )
     )
-    policy = _policy(
+    policy = admission_policy(
         REGISTRATION_POLICY,
         operations=("CREATE", "UPDATE", "DELETE"),
         rules=(
@@ -259,7 +259,7 @@ def registration_policy(installation: Installation) -> tuple[Document, Document]
         ),
         plain="suture: its own registration is guarded against machines",
     )
-    return policy, _binding(REGISTRATION_POLICY)
+    return policy, admission_binding(REGISTRATION_POLICY)
 
 
 def grants_policy(installation: Installation) -> tuple[Document, Document]:
@@ -281,7 +281,7 @@ def grants_policy(installation: Installation) -> tuple[Document, Document]:
         f"(object != null && has(object.spec) && {mapped('object.spec')} && "
         "has(object.spec.approver) && object.spec.approver == variables.user)"
     )
-    policy = _policy(
+    policy = admission_policy(
         GRANTS_POLICY,
         operations=("CREATE", "UPDATE", "DELETE"),
         rules=(("suture.dev", "grants", "grants/*"),),
@@ -295,7 +295,7 @@ def grants_policy(installation: Installation) -> tuple[Document, Document]:
         ),
         plain="suture: grants are given by people, in their own name",
     )
-    return policy, _binding(GRANTS_POLICY)
+    return policy, admission_binding(GRANTS_POLICY)
 
 
 def static_guard(installation: Installation) -> tuple[Document, Document]:
@@ -305,7 +305,7 @@ def static_guard(installation: Installation) -> tuple[Document, Document]:
     other guard of this page sees. It has no parameters and needs nothing of Suture.
     """
     name = f"suture-guards.{STATIC_SUFFIX}"
-    policy = _policy(
+    policy = admission_policy(
         name,
         operations=("CREATE", "UPDATE", "DELETE"),
         rules=(
@@ -332,62 +332,4 @@ def static_guard(installation: Installation) -> tuple[Document, Document]:
         ),
         plain="suture: its own policies are guarded against machines",
     )
-    return policy, _binding(name)
-
-
-# -- shapes
-
-
-def _policy(
-    name: str,
-    *,
-    operations: Sequence[str],
-    rules: Sequence[tuple[str, ...]],
-    conditions: Sequence[tuple[str, str]],
-    variables: dict[str, str],
-    expression: str,
-    message: str,
-    plain: str,
-) -> Document:
-    spec: Document = {
-        "failurePolicy": "Fail",
-        "matchConstraints": {
-            "matchPolicy": "Equivalent",
-            "resourceRules": [
-                {
-                    "apiGroups": [group],
-                    "apiVersions": ["*"],
-                    "operations": list(operations),
-                    "resources": list(resources),
-                    "scope": "*",
-                }
-                for group, *resources in rules
-            ],
-        },
-        "variables": [{"name": key, "expression": value} for key, value in variables.items()],
-        "validations": [
-            {
-                "expression": expression,
-                "message": plain,
-                "messageExpression": message,
-                "reason": "Forbidden",
-            }
-        ],
-    }
-    if conditions:
-        spec["matchConditions"] = [{"name": key, "expression": value} for key, value in conditions]
-    return {
-        "apiVersion": _API,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": name, "labels": LABELS},
-        "spec": spec,
-    }
-
-
-def _binding(name: str) -> Document:
-    return {
-        "apiVersion": _API,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": name, "labels": LABELS},
-        "spec": {"policyName": name, "validationActions": ["Deny", "Audit"]},
-    }
+    return policy, admission_binding(name)

@@ -85,29 +85,40 @@ class Admission:
     def _ask_policy(
         self, policy: Thing, binding: Thing, write: Write, values: Mapping[str, Any]
     ) -> None:
-        params: Object | None = None
+        asked: list[Object | None] = [None]
         if policy.spec.get("paramKind"):
-            found = self._parameter(policy, binding)
-            if found is None:
-                return
-            params = found.body
-        try:
-            words = self._policies.refusal(policy.body, binding.body, params, values)
-        except EvaluationError as error:
-            words = ""
-            if policy.spec.get("failurePolicy", "Fail") == "Fail":
-                words = f"ValidatingAdmissionPolicy '{policy.key.name}' failed: {error}"
-        if words:
-            raise answers.forbidden(write.api.resource, write.name, words)
+            asked = [one.body for one in self._parameters(policy, binding)]
+        for params in asked:
+            try:
+                words = self._policies.refusal(policy.body, binding.body, params, values)
+            except EvaluationError as error:
+                words = ""
+                if policy.spec.get("failurePolicy", "Fail") == "Fail":
+                    words = f"ValidatingAdmissionPolicy '{policy.key.name}' failed: {error}"
+            if words:
+                raise answers.forbidden(write.api.resource, write.name, words)
 
-    def _parameter(self, policy: Thing, binding: Thing) -> Thing | None:
-        """Return a binding's parameter object; without one this page knows no refusal."""
+    def _parameters(self, policy: Thing, binding: Thing) -> list[Thing]:
+        """Return a binding's parameter objects; without one this page knows no refusal.
+
+        One by name, or all of the type: Suture's own bindings select by no label.
+        """
         kind, reference = policy.spec["paramKind"], binding.spec.get("paramRef") or {}
         group = str(kind.get("apiVersion", "")).rpartition("/")[0]
         resource = self._store.graph.kinds.get((group, kind.get("kind", "")))
         if resource is None:
-            return None
-        return self._store.find(resource, reference.get("namespace", ""), reference.get("name", ""))
+            return []
+        if "selector" in reference:
+            labels = (reference["selector"] or {}).get("matchLabels") or {}
+            return [
+                one
+                for one in self._store.all(resource)
+                if labels.items() <= (one.metadata.get("labels") or {}).items()
+            ]
+        named = self._store.find(
+            resource, reference.get("namespace", ""), reference.get("name", "")
+        )
+        return [] if named is None else [named]
 
     def _meant(self, constraints: Object, write: Write) -> bool:
         rules = constraints.get("resourceRules") or ()

@@ -1,0 +1,201 @@
+"""The in-process policy that keeps fail-closed webhooks from what must work while they are down.
+
+Pure. Writes of webhook configurations are sent to no webhook, so that Suture is not asked about
+them; this policy is, inside the API server. It refuses what is certain from the configuration
+alone: where a label of a namespace or an object decides, or a match condition, it lets pass, and
+the watch tells of it. Source: the webhook predicates of the API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from suture.install.expressions import GROUPS, USER, in_groups, machine, text, texts
+from suture.install.inprocess import admission_binding, admission_policy
+from suture.install.lanes import any_of
+from suture.install.profiles import GROUP, KIND, VERSION
+from suture.install.settings import Installation
+from suture.model.actor import SERVICE_ACCOUNT, Stage
+
+Document = dict[str, Any]
+
+REACH_POLICY = "suture-webhook-safety"
+
+_API = "admissionregistration.k8s.io"
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_SYSTEM = "kube-system"
+_HEARTBEATS = (_SYSTEM, "kube-node-lease")
+_WRITES = ("*", "CREATE", "UPDATE", "DELETE")
+
+# What the components in kube-system write, or are made of; as `suture.impact.scope` has it.
+_ESSENTIAL = (
+    ("", ("pods", "services", "configmaps", "secrets", "serviceaccounts")),
+    ("apps", ("deployments", "replicasets", "daemonsets")),
+    ("discovery.k8s.io", ("endpointslices",)),
+    ("coordination.k8s.io", ("leases",)),
+)
+
+
+def reach_policy(installation: Installation) -> tuple[Document, Document]:
+    """Return the policy and its binding; its parameters are the operator profiles.
+
+    So a stage is in force as soon as it is for Suture itself. WHY `Ignore`: a policy whose kind of
+    parameters is gone would refuse every webhook configuration, and repairs with them.
+    """
+    before = "oldObject != null && has(oldObject.webhooks) && oldObject.webhooks"
+    newly = " + ".join(
+        f"(has(object.webhooks) && object.webhooks.exists(w, {_closed('w')} && ({met('w')}) && "
+        f"!({before}.exists(o, o.name == w.name && {_closed('o')} && ({met('o')})))) "
+        f"? [{text(word)}] : [])"
+        for word, met in (
+            ("its own backend", _own),
+            (_SYSTEM, _system),
+            ("nodes", _nodes),
+            ("leases", _leases),
+        )
+    )
+    document = admission_policy(
+        REACH_POLICY,
+        operations=("CREATE", "UPDATE"),
+        rules=((_API, "validatingwebhookconfigurations", "mutatingwebhookconfigurations"),),
+        conditions=(),
+        variables={
+            "user": USER,
+            "groups": GROUPS,
+            "enforced": _enforced(installation),
+            "newly": f"object != null ? {newly} : []",
+        },
+        expression="!variables.enforced || size(variables.newly) == 0",
+        message=(
+            "'suture: a webhook of ' + (has(object.metadata.name) ? object.metadata.name : '') + "
+            "' fails closed and would match ' + variables.newly.join(', ') + "
+            f"', which could not be written while it is down [{REACH_POLICY}]; exclude "
+            "kube-system and its own namespace by kubernetes.io/metadata.name, or ask a person'"
+        ),
+        plain="suture: a fail-closed webhook would match what must work while it is down",
+        failure="Ignore",
+    )
+    document["spec"]["paramKind"] = {"apiVersion": f"{GROUP}/{VERSION}", "kind": KIND}
+    bound = admission_binding(REACH_POLICY)
+    bound["spec"]["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Allow"}
+    return document, bound
+
+
+def _enforced(installation: Installation) -> str:
+    """Whether the profile at hand enforces on the asker: by name, by group, or as the default.
+
+    Each profile is asked by itself, so that who is named by another is known from the
+    installation: as of the last `suture operators set`.
+    """
+    own = text(f"{SERVICE_ACCOUNT}{installation.namespace}:")
+    named = {*installation.held.users, *installation.passed.users}
+    groups = {*installation.held.groups, *installation.passed.groups}
+    by_name = f"variables.user in {texts(sorted(named))}"
+    by_group = f"variables.groups.exists(g, g in {texts(sorted(groups))})"
+    machines = machine(
+        installation.enrolled,
+        installation.break_glass,
+        user="variables.user",
+        groups="variables.groups",
+    )
+    meant = any_of(
+        (
+            "has(params.spec.users) && variables.user in params.spec.users",
+            (
+                f"!({by_name}) && has(params.spec.groups) && "
+                "variables.groups.exists(g, g in params.spec.groups)"
+            ),
+            (
+                "has(params.spec.default) && params.spec.default && "
+                f"({machines}) && !({by_name}) && !({by_group})"
+            ),
+        )
+    )
+    spared = in_groups(installation.break_glass, groups="variables.groups")
+    return (
+        f"has(params.spec) && has(params.spec.stage) && "
+        f"params.spec.stage == {text(Stage.ENFORCE.value)} && "
+        f"!variables.user.startsWith({own}) && !({spared}) && {meant}"
+    )
+
+
+# -- what a webhook matches for certain: `w` is the name of a variable
+
+
+def _closed(w: str) -> str:
+    """Whether it fails closed, and nothing but its selectors and rules narrows it."""
+    return (
+        f"(!has({w}.failurePolicy) || {w}.failurePolicy != 'Ignore') && "
+        f"!(has({w}.matchConditions) && size({w}.matchConditions) > 0)"
+    )
+
+
+def _own(w: str) -> str:
+    service = f"{w}.clientConfig.service"
+    return (
+        f"has({service}) && {_selects(w, f'{service}.namespace')} && "
+        f"{_rules(w, (('', ('pods',)),), ('*', 'CREATE'))}"
+    )
+
+
+def _system(w: str) -> str:
+    return f"{_selects(w, text(_SYSTEM))} && {_rules(w, _ESSENTIAL)}"
+
+
+def _nodes(w: str) -> str:
+    # No selector of namespaces exempts what has none.
+    return (
+        f"{_unlabelled(w, 'objectSelector')} && "
+        f"{_rules(w, (('', ('nodes', 'nodes/*', 'nodes/status')),), scope='Namespaced')}"
+    )
+
+
+def _leases(w: str) -> str:
+    somewhere = " || ".join(_selects(w, text(one)) for one in _HEARTBEATS)
+    leases = (("coordination.k8s.io", ("leases",)),)
+    return f"({somewhere}) && {_rules(w, leases, ('*', 'CREATE', 'UPDATE'))}"
+
+
+def _selects(w: str, namespace: str) -> str:
+    """Whether it looks into a namespace whatever labels that has, and at objects with any."""
+    selector, key = f"{w}.namespaceSelector", text(_NAME_LABEL)
+    labels, asked = f"{selector}.matchLabels", f"{selector}.matchExpressions"
+    return (
+        f"{_unlabelled(w, 'objectSelector')} && (!has({selector}) || ("
+        f"(!has({labels}) || {labels}.all(k, k == {key} && {labels}[k] == {namespace})) && "
+        f"(!has({asked}) || {asked}.all(e, e.key == {key} && ("
+        f"e.operator == 'Exists' || "
+        f"e.operator == 'In' && has(e.values) && {namespace} in e.values || "
+        f"e.operator == 'NotIn' && !(has(e.values) && {namespace} in e.values))))))"
+    )
+
+
+def _unlabelled(w: str, field: str) -> str:
+    """Whether a selector selects everything."""
+    selector = f"{w}.{field}"
+    return (
+        f"(!has({selector}) || "
+        f"!(has({selector}.matchLabels) && size({selector}.matchLabels) > 0) && "
+        f"!(has({selector}.matchExpressions) && size({selector}.matchExpressions) > 0))"
+    )
+
+
+def _rules(
+    w: str,
+    wanted: Iterable[tuple[str, tuple[str, ...]]],
+    operations: Iterable[str] = _WRITES,
+    *,
+    scope: str = "Cluster",
+) -> str:
+    """Whether a rule names one of some resources; `scope`: of the rules that mean others."""
+    kinds = " || ".join(
+        f"r.apiGroups.exists(g, g in {texts(('*', group))}) && "
+        f"r.resources.exists(p, p in {texts(('*', '*/*', *plurals))})"
+        for group, plurals in wanted
+    )
+    return (
+        f"has({w}.rules) && {w}.rules.exists(r, (!has(r.scope) || r.scope != {text(scope)}) && "
+        "has(r.operations) && has(r.apiGroups) && has(r.resources) && "
+        f"r.operations.exists(o, o in {texts(operations)}) && ({kinds}))"
+    )
