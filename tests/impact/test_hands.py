@@ -26,7 +26,15 @@ from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, INGRESSES, PODS, ObjectKey, Resource
+from suture.model.names import (
+    CLAIMS,
+    INGRESSES,
+    PODS,
+    SNAPSHOTS,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
 from suture.model.objects import (
     ClaimFacts,
     ClusterObject,
@@ -279,3 +287,55 @@ def test_a_claim_in_whose_place_another_was_made(
         one for one in effects(impact, ObjectsRemoved) if one.resource == "persistentvolumeclaims"
     ]
     assert (claims.wanted, claims.replaced) == (wanted, 1 - wanted)
+
+
+@pytest.mark.parametrize(
+    ("by", "hours", "source", "beside", "wanted"),
+    [
+        pytest.param(ME, 1, "there", "finished", 0, id="the mover is done"),
+        pytest.param(ME, 1, "there", "", 0, id="the mover is gone"),
+        pytest.param(ME, 1, "there", "mover", 1, id="it is read still"),
+        pytest.param(ME, 1, "there", "other pod", 1, id="something else runs"),
+        pytest.param(ME, 1, "there", "set", 1, id="something is to run"),
+        pytest.param(ME, 1, "there", "service", 1, id="something is reached"),
+        pytest.param(ME, 1, "gone", "", 1, id="of what is no more"),
+        pytest.param(ME, 1, "", "", 1, id="no copy"),
+        pytest.param(ME, 48, "there", "", 1, id="of another day"),
+        pytest.param("another", 1, "there", "", 1, id="made by another"),
+    ],
+)
+def test_a_copy_that_was_made_for_an_errand(
+    by: str, hours: float, source: str, beside: str, wanted: int
+) -> None:
+    """A backup's copy of a volume goes when it is read; a database restored from one stays."""
+    parent = thing(BALANCERS, "nightly", "prod")
+    snapshot = thing(SNAPSHOTS, "nightly", "prod")
+    claim = msgspec.structs.replace(
+        thing(CLAIMS, "copy", "prod", owners=[owner(parent)], facts=ClaimFacts(bound=True)),
+        needs=(Need(Edge.DATA_SOURCE, snapshot.key),) if source else (),
+    )
+    mounts = (Need(Edge.CLAIM, claim.key),)
+    others = {
+        "mover": thing(PODS, "mover", "prod", facts=READY),
+        "other pod": thing(PODS, "other", "prod", owners=[owner(parent)], facts=READY),
+        "finished": thing(
+            PODS, "mover", "prod", owners=[owner(parent)], facts=PodFacts(finished=True)
+        ),
+        "set": thing(
+            STATEFUL_SETS, "db", "prod", owners=[owner(parent)], facts=WorkloadFacts(replicas=1)
+        ),
+        "service": service("db", owners=[owner(parent)]),
+    }
+    for name in ("mover", "finished"):
+        others[name] = msgspec.structs.replace(others[name], needs=mounts)
+    there = [snapshot] if source == "there" else []
+    view = cluster(
+        [parent, claim, *there, *([others[beside]] if beside else [])], made={"copy": by}
+    )
+
+    impact = impact_of(delete(claim), view, now=at(hours))
+
+    (claims,) = [
+        one for one in effects(impact, ObjectsRemoved) if one.resource == "persistentvolumeclaims"
+    ]
+    assert (claims.lasting, claims.wanted, claims.replaced) == (1, wanted, 0)

@@ -54,7 +54,13 @@ class Database:
         self.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS), History())
 
     def rewrite(self, old: Spec, new: Spec) -> None:
-        bodies = (msgspec.json.encode({"spec": old}), msgspec.json.encode({"spec": new}))
+        self.write({"spec": old}, {"spec": new})
+
+    def annotate(self, old: dict[str, str], new: dict[str, str]) -> None:
+        self.write(*({"metadata": {"annotations": one}, "spec": ON} for one in (old, new)))
+
+    def write(self, old: Spec, new: Spec) -> None:
+        bodies = (msgspec.json.encode(old), msgspec.json.encode(new))
         request = update(DATABASE, DATABASE, bodies=bodies)
         remember(request, project(request, self.view), self.view, START)
 
@@ -115,6 +121,63 @@ def test_all_of_it_is_stopped(old: Spec, new: Spec, *, explained: bool) -> None:
     none = msgspec.structs.replace(root, facts=WorkloadFacts(0, Selector.of({"part": "members"})))
     (lost,) = effects(impact_of(update(root, none), database.view), PodsLost)
     assert lost.lasting == int(not explained)
+
+
+ASLEEP = {"db.example.com/hibernation": "on"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "explained"),
+    [
+        pytest.param({}, ASLEEP, True, id="asleep"),
+        pytest.param({}, {"example.com/stop": "True"}, True, id="stopped"),
+        pytest.param({"x/sleep": "no"}, {"x/sleep": "yes"}, True, id="changed"),
+        pytest.param({}, {"db.example.com/hibernation": "off"}, False, id="off"),
+        pytest.param({}, {"example.com/hibernation-schedule": "1"}, False, id="another word"),
+        pytest.param({}, {"example.com/pause": "true"}, False, id="not to be touched"),
+        pytest.param(ASLEEP, {**ASLEEP, "note": "x"}, False, id="before Suture was there"),
+        pytest.param(ASLEEP, {}, False, id="awake"),
+    ],
+)
+def test_an_annotation_by_which_it_is_stopped(
+    old: dict[str, str], new: dict[str, str], *, explained: bool
+) -> None:
+    """As a field of the spec: what runs may go, data and Services stay."""
+    database = Database()
+    database.annotate(old, new)
+    root, pod, facing, claim = MEMBERS
+    assert [database.explained(one) for one in (root, pod)] == [int(explained)] * 2
+    assert [database.explained(one) for one in (facing, claim)] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "awake", [{}, {"db.example.com/hibernation": "off"}], ids=["taken away", "off"]
+)
+def test_what_sleeps_is_woken(awake: dict[str, str]) -> None:
+    """The twin: in the morning it is to run again, and nothing of it may go."""
+    database = Database()
+    database.annotate({}, ASLEEP)
+    assert database.explained(MEMBERS[1]) == 1
+    database.annotate(ASLEEP, awake)
+    assert database.explained(MEMBERS[1]) == 0
+
+
+def test_of_two_ways_to_stop_it_one_is_enough() -> None:
+    """What is paused in the spec stays so when it is told to sleep no more."""
+    database = Database()
+    paused: Spec = {"pause": True}
+    database.rewrite({}, paused)
+    asleep: Spec = {"metadata": {"annotations": ASLEEP}, "spec": paused}
+    database.write({"spec": paused}, asleep)
+    database.write(asleep, {"spec": paused})
+    assert database.explained(MEMBERS[0]) == 1
+
+
+def test_annotations_that_cannot_be_read() -> None:
+    """They say nothing."""
+    database = Database()
+    database.write({"spec": {}}, {"metadata": {"annotations": ["stop"]}, "spec": {}})
+    assert database.explained(MEMBERS[0]) == 0
 
 
 @pytest.mark.parametrize(

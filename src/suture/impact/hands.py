@@ -9,20 +9,25 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from suture.impact.cascade import closure
 from suture.impact.explained import RECREATED_BY
 from suture.impact.keepers import works_for
 from suture.impact.parents import SIBLINGS, maker_of, mounting
-from suture.impact.recent import taken_from
+from suture.impact.recent import is_custom, taken_from
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, ObjectKey
-from suture.model.objects import CustomFacts, ServiceFacts
+from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import HOUR_S
 
 READERS: Final = 64
 """LIMIT: objects that name one Service and are asked whose they are; what more of them read is
 nobody's to give up."""
+
+AT_WORK: Final = 64
+"""LIMIT: objects below a custom resource that are asked whether they run, 1 us each; what has more
+is no errand."""
 
 SYSTEM: Final = "kube-system"
 
@@ -112,6 +117,41 @@ def claim_replaced(scene: Scene, row: int) -> bool:
     )
     gone = view.history.writes.counted(taken_from(view.uid(parent), CLAIMS), now, HOUR_S)
     return made > gone
+
+
+def own_copy(scene: Scene, row: int) -> bool:
+    """Whether a claim is a copy that the actor made for an errand, which has been run.
+
+    Made by it within the day, of a snapshot or a claim that stays; no running pod mounts it, and
+    nothing below its custom resource runs, is to run or is to be reached. So movers of backups copy
+    a volume, read it, and clear it away before their status says that they are done.
+    """
+    view = scene.view
+    parent = view.controller(row)
+    if scene.change.direct != (row,) or parent < 0 or not _made_lately(scene, row):
+        return False
+    if not is_custom(view.resource(parent)) or mounting(view, row):
+        return False
+    copied = any(
+        present and not (view.gone(source) or view.terminating(source))
+        for source, present in view.targets(row, Edge.DATA_SOURCE)
+    )
+    if not copied:
+        return False
+    below = closure(view, (parent,))
+    return len(below) <= AT_WORK and not any(_at_work(view, one) for one in below)
+
+
+def _at_work(view: GraphView, row: int) -> bool:
+    """Whether an object runs, is to run, or is a Service, which is there to be reached."""
+    if view.gone(row) or view.terminating(row):
+        return False
+    if view.resource(row) == PODS:
+        return not view.finished(row)
+    facts = view.facts(row)
+    if isinstance(facts, WorkloadFacts):
+        return facts.replicas != 0 and not facts.finished
+    return isinstance(facts, ServiceFacts)
 
 
 def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:

@@ -1,9 +1,9 @@
 """Parts of a custom resource that its spec has no more, or has switched off.
 
 Beside `parents`, which tells how many children one wants: here somebody took a component out of
-the parent, or stopped all of it, and what runs for that is nobody's wish any more. Data is not
-among it. Pure; what was left out is remembered by `recent`, so that of what was left out before
-Suture was there nobody knows.
+the parent, or stopped all of it, by its spec or an annotation, and what runs for that is nobody's
+wish any more. Data is not among it. Pure; what was left out is remembered by `recent`, so that of
+what was left out before Suture was there nobody knows.
 """
 
 from __future__ import annotations

@@ -111,6 +111,19 @@ def rewrites_status(request: Request) -> bool:
     )
 
 
+def rewrites_custom(request: Request) -> bool:
+    """Whether a request writes a custom resource itself, and anything of it differs.
+
+    WHY not the change: annotations, by which some are told to stop, the model does not read.
+    """
+    return (
+        request.operation is Operation.UPDATE
+        and not request.subresource
+        and is_custom(request.gvr.resource)
+        and request.old_body != request.new_body
+    )
+
+
 def is_custom(resource: Resource) -> bool:
     """Whether a type is somebody's own, and none of Kubernetes'."""
     return "." in resource.group and not resource.group.endswith(".k8s.io")
@@ -135,11 +148,12 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
             _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
                 _remember_numbers(request, made.row, view)
-                _remember_parts(request, made.row, view)
             if request.key.resource == PODS:
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
+    if rewrites_custom(request) and not change.direct:
+        _remember_parts(request, view)
 
 
 def _remember_removal(request: Request, change: Change, view: GraphView, now: Now) -> None:
@@ -266,12 +280,11 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
                 writes.note_fewer(view.uid(row), str(kind), after)
 
 
-def _remember_parts(request: Request, row: int, view: GraphView) -> None:
+def _remember_parts(request: Request, view: GraphView) -> None:
     """Remember which of its parts a custom resource says no more that it has."""
-    if not is_custom(view.resource(row)):
-        return
     gone, back = parts_left_out(request.old_body, request.new_body)
-    if gone or back:
+    row = view.find(request.key) if gone or back else None
+    if row is not None and (request.old is None or request.old.uid == view.uid(row)):
         view.history.writes.note_left_out(view.uid(row), gone, back)
 
 

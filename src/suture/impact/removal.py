@@ -17,7 +17,7 @@ from suture.impact.explained import (
     may_count,
     stands_for_pod,
 )
-from suture.impact.hands import claim_replaced, made_before, made_lately
+from suture.impact.hands import claim_replaced, made_before, made_lately, own_copy
 from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
@@ -142,9 +142,10 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     if not left:
         return
     tally.wanted = causes.asked_for(left)
-    if tally.wanted and resource == CLAIMS and claim_replaced(scene, left[0]):
-        tally.wanted -= 1
-        tally.replaced += 1
+    if tally.wanted and resource == CLAIMS:
+        replaced = claim_replaced(scene, left[0])
+        tally.wanted -= replaced or own_copy(scene, left[0])
+        tally.replaced += replaced
     standing = _standing(scene, resource, left)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)

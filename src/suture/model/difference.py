@@ -28,9 +28,24 @@ SWITCHES: Final = (
 """How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
 them that nobody is to touch it."""
 
+STOPS: Final = frozenset(
+    {"stop", "stopped", "shutdown", "suspend", "sleep", "hibernate", "hibernated", "hibernation"}
+)
+"""What an annotation of a custom resource is called, after its prefix, by which nothing of it is to
+run. WHY not `pause`: of annotations that is for most of them that nobody is to touch it; and no
+longer names: of these most are about a part of it, a time or a way."""
+AFFIRMED: Final = frozenset({"true", "on", "yes", "1", "enabled"})
+
 _parts_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # WHY a float hook: numbers past a double's range are JSON too.
 _any_decoder: Final = msgspec.json.Decoder(float_hook=float)
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    annotations: dict[str, str] | None = None
+
+
+_metadata_decoder: Final = msgspec.json.Decoder(_Metadata)
 
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoder throws at bytes that are no JSON object."""
@@ -115,11 +130,17 @@ def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], fr
     """Return the names of the parts that a spec has no more, and of those that it has again.
 
     A part is a map or a list that stands in the spec, or an item of a list with a `name`; what has
-    an `enabled` is switched on and off by it. An empty name is all of it, by one of `SWITCHES`.
+    an `enabled` is switched on and off by it. An empty name is all of it, by one of `SWITCHES` or
+    by an annotation, one of `STOPS`.
     """
+    before, after = all_parts(old_body), all_parts(new_body)
+    was, is_now = _told_to_stop(before), _told_to_stop(after)
+    # WHY first: of most writes that differ it is neither, and then no spec is read.
+    if was == is_now and before.get("spec") == after.get("spec"):
+        return frozenset(), frozenset()
     old, new = _spec(old_body), _spec(new_body)
     gone, back = _left_out(old, new, PART_DEPTH), _left_out(new, old, PART_DEPTH)
-    was, is_now = _switched_off(old), _switched_off(new)
+    was, is_now = was or _switched_off(old), is_now or _switched_off(new)
     if was != is_now:
         (gone if is_now else back).add("")
     return frozenset(gone), frozenset(back)
@@ -153,6 +174,21 @@ def _as_parts(value: object) -> dict[str, object]:
         for item in items
         if isinstance(item, dict) and isinstance(item.get("name"), str)
     }
+
+
+def _told_to_stop(parts: dict[str, msgspec.Raw]) -> bool:
+    """Whether an annotation says that nothing of an object is to run."""
+    raw = parts.get("metadata")
+    if raw is None:
+        return False
+    try:
+        found = _metadata_decoder.decode(raw).annotations
+    except UNREADABLE:
+        return False
+    return any(
+        name.rpartition("/")[2].lower() in STOPS and value.lower() in AFFIRMED
+        for name, value in (found or {}).items()
+    )
 
 
 def _switched_off(spec: dict[str, object]) -> bool:
