@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
-from support.cluster import delete, operator, owner, thing, view_of
+from support.cluster import START, delete, operator, owner, thing, view_of
 from suture.impact.effects import (
     EndpointsLost,
     ObjectsRemoved,
@@ -135,6 +135,62 @@ def test_an_old_set_that_traffic_has_left_may_go(active: str, next_ready: int, a
     assert row is not None
     assert asked_for(view, row) == asked
     assert resize_explained(view, row, 0) is (asked == 0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "next_ready", "route", "asked"),
+    [
+        pytest.param(ROLLOUT, 3, False, 0, id="made-for-the-set"),
+        pytest.param(ROLLOUT, 1, False, 2, id="the-next-is-not-ready"),
+        pytest.param(ROLLOUT, 3, True, 3, id="a-route-leads-to-it"),
+        pytest.param(None, 3, False, 3, id="somebody-s"),
+    ],
+)
+def test_sets_with_a_service_of_their_own_each_count_together(
+    mine: ClusterObject | None, next_ready: int, asked: int, *, route: bool
+) -> None:
+    """A version is called by its own address: that of the old one goes with it."""
+    old, new = replica_set("a", ready=3), replica_set("b", ready=next_ready)
+    front = role("web-a", hashed("a"), mine)
+    routes = [replace(thing(INGRESSES, "web", "prod"), needs=(Need(Edge.ROUTES_TO, front.key),))]
+    view = view_of(
+        ROLLOUT, old, new, front, role("web-b", hashed("b"), ROLLOUT), routes if route else []
+    )
+    row = view.find(old[0].key)
+    assert row is not None
+    assert asked_for(view, row) == asked
+    assert resize_explained(view, row, 0) is (asked == 0)
+
+
+def explained_service(*things: ClusterObject | list[ClusterObject], was: bool = False) -> bool:
+    """Return whether the end of a Service is explained whose set is history, or `was` there."""
+    view = view_of(ROLLOUT, FRONT, *things)
+    if was:
+        old = replica_set("a", ready=0)[0]
+        view.history.note_removed(old.uid, old.key, START, owners=old.owners)
+    (found,) = effects(impact_of(delete(FRONT, by=BY), view, by=BY), ObjectsRemoved)
+    return found.explained == 1
+
+
+FRONT = role("web-a", hashed("a"), ROLLOUT)
+NEXT = [role("web-b", hashed("b"), ROLLOUT), *replica_set("b", ready=3)]
+
+
+def test_the_service_of_a_set_that_is_history_may_go() -> None:
+    """Its set wants no pods and has none, or went; the next one has its own Service, and serves."""
+    idle = stopped(replica_set("a", ready=0)[0])
+    assert explained_service(NEXT, idle)
+    assert explained_service(NEXT, was=True)
+
+
+def test_the_service_of_a_set_that_may_come_back_may_not() -> None:
+    """Its set wants pods, was never seen, or nothing came after it; or something leads to it."""
+    assert not explained_service(NEXT, replica_set("a", ready=0))
+    assert not explained_service(NEXT, replica_set("a", ready=0)[0])
+    assert not explained_service(NEXT)
+    assert not explained_service(was=True)
+    route = replace(thing(INGRESSES, "web", "prod"), needs=(Need(Edge.ROUTES_TO, FRONT.key),))
+    assert not explained_service(NEXT, route, was=True)
 
 
 def canary(twin_ready: int, *, owned: bool = True) -> tuple[GraphView, ClusterObject]:

@@ -342,6 +342,17 @@ def test_what_described_parts_want_is_read_of_them_alone() -> None:
     assert read(rules, {"spec": {"hot": [], "sets": {"count": 2}, "more": 3}})[1].pools == ()
 
 
+@pytest.mark.parametrize("field", ["spec.refs[*]", "spec[*][*]"])
+def test_objects_that_are_listed_are_read_by_type_and_name(field: str) -> None:
+    """Whatever else an item says; what lacks one of the three names nothing."""
+    rules = KindRules(lists=(path(field),))
+    listed = {"apiVersion": "db.example.com/v1", "kind": "Database", "name": "orders", "uid": "1"}
+    odd = [{**listed, "name": ""}, {**listed, "kind": 3}, {"name": "orders"}, "orders", None]
+    spec = {"refs": [listed, *odd, listed], "size": 3, "ref": {"name": "x"}}
+    assert read(rules, {"spec": spec})[1].lists == (("db.example.com", "Database", "orders"),)
+    assert read(rules, {"spec": "none"})[1].lists == ()
+
+
 def test_wanted_counts_of_several_sets_add_up() -> None:
     """A custom resource with several sets of children wants the sum."""
     rules = KindRules(wanted=path("spec.sets[*].count"))

@@ -426,3 +426,27 @@ def test_any_json_is_read_without_complaint(schema: Any) -> None:
     """A definition of odd shape tells nothing, and is no error."""
     for rule in read(schema):
         assert rule.discovered
+
+
+REFERENCES = {"type": "array", "items": fields(apiVersion=TEXT, kind=TEXT, name=TEXT, uid=TEXT)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(fields(resourceRefs=REFERENCES), ["spec.resourceRefs[*]"], id="list"),
+        pytest.param(fields(kept=fields(refs=REFERENCES)), ["spec.kept.refs[*]"], id="deeper"),
+        pytest.param(fields(ref=REFERENCES["items"]), [], id="one"),
+        pytest.param(
+            fields(refs={"type": "array", "items": fields(kind=TEXT, name=TEXT)}), [], id="part"
+        ),
+        pytest.param(
+            {**fields(size=TEXT), "x-kubernetes-preserve-unknown-fields": True}, ["spec[*][*]"],
+            id="any",
+        ),
+    ],
+)  # fmt: skip
+def test_lists_of_objects_by_type_and_name_are_read(spec: Any, expected: list[str]) -> None:
+    """What an item has tells it, whatever the list is called."""
+    found = [r.says for r in read(fields(spec=spec)) if isinstance(r.says, Family) and r.says.lists]
+    assert [str(one) for family in found for one in family.lists] == expected

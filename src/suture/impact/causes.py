@@ -24,6 +24,7 @@ from suture.impact.explained import (
     type_ends,
     wanted,
 )
+from suture.impact.labelled import label_parent_ends, label_parent_wants
 from suture.impact.leftout import left_out
 from suture.impact.over import is_over, outlived
 from suture.impact.parents import (
@@ -37,7 +38,7 @@ from suture.impact.parents import (
     superseded,
 )
 from suture.impact.recent import is_custom
-from suture.impact.replaced import replacing
+from suture.impact.replaced import of_past_set, replacing
 from suture.impact.stranded import left_over
 from suture.model.actor import account_of
 from suture.model.clock import Now
@@ -49,6 +50,7 @@ from suture.model.names import (
     JOBS,
     PODS,
     REPLICA_SETS,
+    SERVICES,
     SNAPSHOT_CONTENTS,
     VOLUMES,
     ObjectKey,
@@ -116,6 +118,11 @@ class Causes:
             self._root = self.explains(root) or own_namespace(view, root, self.removed, identity)
 
     @property
+    def few(self) -> bool:
+        """Whether so little goes that each is asked what its own labels say of it."""
+        return len(self._rows) <= GENERATION
+
+    @property
     def settled(self) -> bool:
         """Whether all that goes goes with its owners, and nothing of it was going before.
 
@@ -158,7 +165,9 @@ class Causes:
         # WHY the owner: what a controller made is its affair, and says of nobody else's.
         if self._surplus(row, resource) or self._fewer(row, resource):
             return True
-        return not view.has_owner(row) and manager_ends(view, row)
+        if view.has_owner(row):
+            return False
+        return manager_ends(view, row) or (self.few and label_parent_ends(view, row))
 
     def unexplained(self, resource: Resource, rows: list[int]) -> list[int]:
         """Return which of some objects of a type, no pods, no recorded cause accounts for."""
@@ -203,6 +212,8 @@ class Causes:
                 found.add(row)
         if view.history.writes.lowered:
             found.update(row for row in rows if row not in found and self._fewer(row, resource))
+        if self.few:
+            found.update(row for row in rows if row not in found and label_parent_ends(view, row))
         if any(map(view.terminating, self.marks())):
             owned_too, managers = set(view.owned(rows)), view.pointing(rows, Edge.MANAGED_BY)
             found.update(
@@ -237,6 +248,11 @@ class Causes:
         """Return what else may account for the removal of objects of a type."""
         view = self._view
         replace = replacing(resource) if self._renames else None
+        if resource == SERVICES:
+            return lambda row: (
+                (replace is not None and replace(view, row, self.removed))
+                or of_past_set(view, row, self.removed)
+            )
         if replace is not None:
             return lambda row: replace(view, row, self.removed)
         if resource == REPLICA_SETS:
@@ -330,7 +346,10 @@ class Causes:
         alike = self._view.alike(row)
         known = self._wanted.get(alike)
         if known is None:
-            known = self._wanted[alike] = wanted(self._view, row, self.removed)
+            known = wanted(self._view, row, self.removed) or (
+                self.few and label_parent_wants(self._view, row, self.removed, self._now)
+            )
+            self._wanted[alike] = known
         return known
 
     def asked_for(self, rows: list[int]) -> int:
@@ -339,6 +358,8 @@ class Causes:
             return sum(map(self.wanted, rows))
         asked = dict.fromkeys(self._by_parent(rows))
         asked.update(dict.fromkeys(self._owned_apart(rows)))
+        if self.few:
+            asked.update(dict.fromkeys(rows))
         return sum(map(self.wanted, asked))
 
     def _owned_apart(self, rows: list[int]) -> list[int]:

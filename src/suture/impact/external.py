@@ -17,6 +17,7 @@ from suture.impact.machines import holder, is_id, node_behind
 from suture.impact.recent import remover
 from suture.impact.scene import Scene
 from suture.impact.storage import DELETE, reclaim_of
+from suture.model.deeds import What
 from suture.model.facts import SnapshotContentFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -115,6 +116,30 @@ def stands_for(view: GraphView, row: int, facts: Facts) -> tuple[str, str] | Non
             return _custom(view, row, facts.outside)
         case _:
             return None
+
+
+def still_listed(scene: Scene, row: int) -> bool:
+    """Whether a thing outside would go with an object that what keeps it lists as before.
+
+    That is the custom resource that controls it, lives, and names it by type and name. WHY not
+    where that was written within the hour: its wish changed, and controllers strike what it does
+    not want any more from the list when it is gone.
+    """
+    view, facts = scene.view, scene.view.facts(row)
+    if not isinstance(facts, CustomFacts) or not facts.outside:
+        return False
+    parent = view.controller(row)
+    by = view.facts(parent) if parent >= 0 else None
+    if not isinstance(by, CustomFacts) or not by.lists:
+        return False
+    found = stands_for(view, row, facts)
+    if found is None or found[0] != POLICY or parent in scene.removed or view.terminating(parent):
+        return False
+    resource, name = view.resource(row), view.name(row)
+    if not any(one == name and view.kind(group, kind) == resource for group, kind, one in by.lists):
+        return False
+    writes, now = view.history.writes, scene.now
+    return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
 
 
 def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:

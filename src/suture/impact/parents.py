@@ -387,16 +387,26 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
 
     Of another workload of the type, behind the same Services: so progressive delivery keeps two
     ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
-    more has been left by the traffic, for the other. The proxy of a database is no member.
+    more has been left by the traffic, for the other; so has one that is reached by a Service of its
+    own only, which the parent made for it. The proxy of a database is no member.
     """
     resource, served = view.resource(row), _served(view, row)
+    left = all(_made_for(view, parent, service) for service in served)
     return sum(
         view.running_alike(kind)[1]
         for child in view.children_of(parent)
         if child != row and view.resource(child) == resource and not view.terminating(child)
-        if (not served.isdisjoint(_served(view, child)) if served else _is_next(view, row, child))
+        if not served.isdisjoint(_served(view, child)) or (left and _is_next(view, row, child))
         for kind in view.classes_owned(child)
     )
+
+
+def _made_for(view: GraphView, parent: int, service: int) -> bool:
+    """Whether a Service is one that a parent made beside a child, to which no route leads.
+
+    A Service of somebody else's says by itself where its readers go.
+    """
+    return view.controller(service) == parent and not view.sources(service, Edge.ROUTES_TO)
 
 
 def _is_next(view: GraphView, row: int, other: int) -> bool:

@@ -17,6 +17,7 @@ from suture.impact.explained import (
     may_count,
     stands_for_pod,
 )
+from suture.impact.external import still_listed
 from suture.impact.hands import claim_replaced, made_before, made_lately, own_copy
 from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
@@ -31,7 +32,7 @@ AGENTS_ASKED: Final = 64
 """LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
 
 STANDING_ASKED: Final = 64
-"""LIMIT: objects of a collection that are asked whether they stand for a pod, 4 us each."""
+"""LIMIT: objects of a collection that are asked what they stand for, 4 us each."""
 
 
 class _Tally:
@@ -166,9 +167,10 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
 
 
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
-    """Return which of some objects of a type the request names itself, each of which a pod needs.
+    """Return which of some objects of a type the request names itself are in use by what they are.
 
-    What goes along is not asked: it goes for another reason than its name.
+    Each stands for a pod, or for a thing outside that what keeps it still lists. What goes along is
+    not asked: it goes for another reason than its name.
     """
     view = scene.view
     if "." not in resource.group:
@@ -177,7 +179,9 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     return [
         row
         for row in asked
-        if view.resource(row) == resource and stands_for_pod(view, row) and row in left
+        if view.resource(row) == resource
+        and (stands_for_pod(view, row) or still_listed(scene, row))
+        and row in left
     ]
 
 

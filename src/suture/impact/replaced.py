@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
-from suture.impact.parents import maker_of
+from suture.impact.parents import SIBLINGS, maker_of, rolled_out
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -19,6 +19,7 @@ from suture.model.names import (
     REPLICA_SETS,
     SERVICES,
     STATEFUL_SETS,
+    ObjectKey,
     Resource,
 )
 from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
@@ -104,6 +105,39 @@ def _stands_in(new: ClusterObject, old: ClusterObject) -> bool:
         and new_facts.type == old_facts.type
         and new_facts.headless == old_facts.headless
         and set(old_facts.ports) <= set(new_facts.ports)
+    )
+
+
+def of_past_set(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a Service led to a ReplicaSet that is history, and its maker made the next of both.
+
+    One custom resource controls the Service and the set of its name, which is gone or wants and has
+    no pods; it reaches nothing, nobody refers to it, and beside it is another of the resource that
+    selects the same but for one value, and serves.
+    """
+    parent = view.controller(row)
+    if parent < 0 or parent in removed or view.terminating(parent):
+        return False
+    facts = view.facts(row)
+    if not isinstance(facts, ServiceFacts) or facts.selector is None or view.classes_selected(row):
+        return False
+    if any(referrer not in removed for referrer in view.referrers(row)):
+        return False
+    key = ObjectKey(REPLICA_SETS, view.namespace(row), view.name(row))
+    left = view.find(key)
+    if left is not None and not view.gone(left):
+        past = view.controller(left) == parent and rolled_out(view, left)
+    else:
+        gone = view.history.removed_at(key)
+        past = gone is not None and any(one.uid == view.uid(parent) for one in gone.owners)
+    return past and any(
+        other != row
+        and other not in removed
+        and isinstance(its := view.facts(other), ServiceFacts)
+        and its.selector is not None
+        and facts.selector.one_value_apart(its.selector)
+        and view.serving_count(other) > 0
+        for other in view.children_of(parent)[:SIBLINGS]
     )
 
 

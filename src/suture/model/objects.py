@@ -231,7 +231,7 @@ class CustomFacts(
     say of itself by another name (`spec.size`), as much of a hint.
     `outside` is what a field says of the thing outside the cluster that it stands for: what becomes
     of it, or which one it is; empty where no rule tells. `ended`: whether its status says that its
-    work is over.
+    work is over. `lists`: objects that its spec lists, each by group, kind and name.
     """
 
     wanted: int | None = None
@@ -240,6 +240,7 @@ class CustomFacts(
     pools: tuple[int, ...] = ()
     ended: Ended = Ended.NO
     sizes: tuple[int, ...] = ()
+    lists: tuple[tuple[str, str, str], ...] = ()
 
 
 Facts = (

@@ -86,13 +86,14 @@ class Family(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="child
     """A custom resource has children, and says how many it wants.
 
     `pools`: where each of its parts says so of itself. `ended`: where it says that its work is
-    over, after which nothing wants its children.
+    over, after which nothing wants its children. `lists`: where it lists them by type and name.
     """
 
     children: tuple[Child, ...] = ()
     wanted: FieldPath | None = None
     pools: tuple[FieldPath, ...] = ()
     ended: tuple[FieldPath, ...] = ()
+    lists: tuple[FieldPath, ...] = ()
 
 
 class Form(StrEnum):
@@ -217,6 +218,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     outside: tuple[FieldPath, ...] = ()
     pools: tuple[FieldPath, ...] = ()
     ended: tuple[FieldPath, ...] = ()
+    lists: tuple[FieldPath, ...] = ()
 
     @property
     def metadata_only(self) -> bool:
@@ -240,6 +242,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
             found.add(self.wanted)
         found.update(self.outside)
         found.update(self.ended)
+        found.update(self.lists)
         return tuple(sorted(found))
 
 
@@ -293,6 +296,7 @@ class _Table:
         self._outside: dict[Resource, tuple[FieldPath, ...]] = {}
         self._pools: dict[Resource, tuple[FieldPath, ...]] = {}
         self._ended: dict[Resource, tuple[FieldPath, ...]] = {}
+        self._lists: dict[Resource, tuple[FieldPath, ...]] = {}
         self._declared: set[tuple[Resource, FieldPath]] = set()
         self.waiting: list[Waiting] = []
 
@@ -325,6 +329,8 @@ class _Table:
                     self._pools.setdefault(source, says.pools)
                 if says.ended:
                     self._ended.setdefault(source, says.ended)
+                if says.lists:
+                    self._lists.setdefault(source, says.lists)
                 for kind, child in children:
                     self._parents.setdefault(kind, []).append(self._parent(source, child))
             case Outside() as says:
@@ -363,7 +369,7 @@ class _Table:
         """Return what was sorted."""
         sources = {
             *self._named, *self._parents, *self._selected, *self._wanted, *self._outside,
-            *self._pools, *self._ended,
+            *self._pools, *self._ended, *self._lists,
         }  # fmt: skip
         return Rulebook(
             {
@@ -375,6 +381,7 @@ class _Table:
                     self._outside.get(source, ()),
                     self._pools.get(source, ()),
                     self._ended.get(source, ()),
+                    self._lists.get(source, ()),
                 )
                 for source in sorted(sources)
             },

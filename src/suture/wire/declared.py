@@ -47,6 +47,10 @@ from suture.wire.shapes import (
 NAME = 253
 """LIMIT: characters of the longest name that the API server takes; longer text names nothing."""
 
+LISTED = 256
+"""LIMIT: objects that one custom resource lists by type and name, 0.2 kB each; a composition has
+some dozens. What it lists beyond that it is not known to."""
+
 METADATA = "metadata"
 SPEC = ("spec",)
 
@@ -153,7 +157,7 @@ class Declared:
         """Return what a custom resource wants, selects, and stands for."""
         rules = self.rules
         if rules.wanted is None and not (
-            rules.outside or rules.selected or rules.pools or rules.ended
+            rules.outside or rules.selected or rules.pools or rules.ended or rules.lists
         ):
             return CustomFacts()
         read = self._read(document, labels)
@@ -168,7 +172,8 @@ class Declared:
         pools = _pools(self._parts, read) if guessed else ()
         sizes = _pools(((SPEC, self._sizes),), read) if guessed and self._sizes else ()
         over = ended(read, rules.ended) if rules.ended else Ended.NO
-        return CustomFacts(wanted, tuple(selections), outside, pools, over, sizes)
+        lists = _lists(rules.lists, read) if rules.lists else ()
+        return CustomFacts(wanted, tuple(selections), outside, pools, over, sizes, lists)
 
     def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
         """Return the parts of an object that rules look at, as paths walk them."""
@@ -342,6 +347,26 @@ def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
         if isinstance(found, int) and not isinstance(found, bool) and found >= 0
     ]
     return sum(counts) if counts else None
+
+
+def _lists(
+    paths: Sequence[FieldPath], read: Mapping[str, object]
+) -> tuple[tuple[str, str, str], ...]:
+    """Return group, kind and name of each object that an object lists, each once."""
+    found: dict[tuple[str, str, str], None] = {}
+    for path in paths:
+        for item in ends(read, path.steps):
+            if type(item) is not dict:
+                continue
+            version, kind, name = item.get("apiVersion"), item.get("kind"), item.get("name")
+            if not (isinstance(version, str) and isinstance(kind, str) and isinstance(name, str)):
+                continue
+            if version and kind and name and max(len(version), len(kind), len(name)) <= NAME:
+                gvk = Gvk.of(version, kind)
+                found[gvk.group, gvk.kind, name] = None
+                if len(found) >= LISTED:
+                    return tuple(found)
+    return tuple(found)
 
 
 def _pools(

@@ -110,6 +110,9 @@ racks and roles."""
 SIZES = ("size", "members", "instances", "nodes", "count", "numberOfInstances")
 """How a custom resource calls the number of its members where it does not call it `replicas`."""
 
+TYPED = frozenset({"apiVersion", "kind", "name"})
+"""The fields of an item that names an object of any type. SOURCE: core/v1 ObjectReference."""
+
 POOLED = 32
 """LIMIT: such fields of one definition; the largest operators have a dozen roles."""
 
@@ -175,7 +178,7 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
         return []
     found: list[ReferenceRule] = [
         *_outside(resource, root), *_replicas(resource, root), *_pools(resource, root),
-        *_ended(resource, root),
+        *_ended(resource, root), *_lists(resource, root),
     ]  # fmt: skip
     for field, says in _walk(resource, root):
         if len(found) >= RULES:
@@ -271,6 +274,28 @@ def _ended(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     paths = paths_of(None if any_fields else status.properties or {})
     if paths:
         yield _rule(resource, FieldPath((STATUS,)), Family(ended=paths))
+
+
+def _lists(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the one rule of where a spec lists objects by type and name, at its top or one below.
+
+    Where a definition takes any fields, any list may be such; of others the items say nothing.
+    """
+    spec = (root.properties or {}).get("spec") if root.properties else root
+    if spec is None:
+        return
+    found: list[FieldPath] = []
+    for part, schema in (spec.properties or {}).items():
+        deeper = (((part, name), one) for name, one in (schema.properties or {}).items())
+        for steps, shape in (((part,), schema), *deeper):
+            items = shape.items.properties if shape.items is not None else None
+            if items is not None and items.keys() >= TYPED:
+                found.append(FieldPath(("spec", *steps, "")))
+    if spec.anything:
+        found = [FieldPath(("spec", "", ""))]
+    if found:
+        field = FieldPath(("spec", "", ""))
+        yield _rule(resource, field, Family(lists=tuple(found[:POOLED])))
 
 
 def _counted(part: str, schema: Schema) -> Iterator[tuple[str, ...]]:

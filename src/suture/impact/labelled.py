@@ -1,0 +1,80 @@
+"""Parents that an object names in a pair of labels, as no owner can be in another namespace.
+
+Beside `parents`, whose edges a person or an ownerReference declares: here a pair of labels
+`<group>/…<kind>-name` and `<group>/…<kind>-namespace` names an object that is there, or was seen to
+go. A guess by names, so that it is believed of what has no owner, and only of a type of that group
+or of a Gateway, whose implementations put what serves it where they are themselves.
+Source: Gateway API, GEP-1762; labels as controllers write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from suture.impact.over import outlived
+from suture.model.clock import Now
+from suture.model.deeds import What
+from suture.model.graph import GraphView
+from suture.model.kindnames import plural_of
+from suture.model.labels import Labels
+from suture.model.names import GATEWAYS, ObjectKey, Resource
+from suture.model.writes import HOUR_S
+
+_NAMESPACE: Final = "-namespace"
+_MARK: Final = b'-namespace"'
+
+
+def label_parent(view: GraphView, row: int) -> ObjectKey | None:
+    """Return the parent that the labels of an object without owner name, there or seen to go."""
+    labels = view.labels(row)
+    # WHY the bytes: hardly any object has such a label, and to read them costs more.
+    if not isinstance(labels, Labels) or _MARK not in labels.raw or view.has_owner(row):
+        return None
+    for key in _named(labels):
+        if view.find(key) is not None or view.history.removed_at(key) is not None:
+            return key
+    return None
+
+
+def _named(labels: Labels) -> Iterator[ObjectKey]:
+    """Yield what may be meant by the pairs of some labels."""
+    for label, namespace in labels.items():
+        group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
+        if not slash or not label.endswith(_NAMESPACE):
+            continue
+        name = labels.get(f"{group}/{stem}-name") or labels.get(f"{group}/{stem}")
+        words = stem.split("-")
+        for at in range(len(words) if name and namespace else 0):
+            plural = plural_of("".join(words[at:]))
+            yield ObjectKey(Resource(group, plural), namespace, name or "")
+            if plural == GATEWAYS.plural:
+                yield ObjectKey(GATEWAYS, namespace, name or "")
+
+
+def label_parent_ends(view: GraphView, row: int) -> bool:
+    """Whether the parent that the labels of an object name is going or was seen to go.
+
+    Data outlives who asked for it, where no owner says otherwise.
+    """
+    key = label_parent(view, row)
+    if key is None or not outlived(view, row):
+        return False
+    parent = view.find(key)
+    return parent is None or view.gone(parent) or view.terminating(parent)
+
+
+def label_parent_wants(
+    view: GraphView, row: int, removed: Collection[int], now: Now | None
+) -> bool:
+    """Whether the parent that the labels of an object name is there, and stays as it was.
+
+    WHY not one that was written within the hour: what it is served by may have changed with it.
+    """
+    key = label_parent(view, row)
+    parent = view.find(key) if key is not None else None
+    if key is None or parent is None or parent in removed:
+        return False
+    if view.gone(parent) or view.terminating(parent):
+        return False
+    return now is None or not view.history.writes.written(key, What.WROTE, now, HOUR_S)

@@ -1,0 +1,125 @@
+"""What objects without an owner say of their parent by a pair of labels, from another namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, graph_of, operator, owner, service, thing
+from suture.impact.effects import ObjectsRemoved
+from suture.impact.estimate import estimate
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import GATEWAYS, PODS, SERVICES, Resource
+from suture.model.objects import ClusterObject, OwnerReference, PodFacts
+
+
+def pair(stem: str, group: str = "edge.example.com/", kind: str = "-name") -> dict[str, str]:
+    return {f"{group}{stem}{kind}": "web", f"{group}{stem}-namespace": "shop"}
+
+
+PAIR = pair("owning-gateway")
+TUNNELS = Resource("edge.example.com", "bluetunnels")
+GATEWAY = thing(GATEWAYS, "web", "shop")
+OTHER = thing(Resource("edge.example.com", "fleets"), "all")
+
+
+def front(
+    labels: Mapping[str, str] = PAIR, owners: tuple[OwnerReference, ...] = ()
+) -> ClusterObject:
+    return msgspec.structs.replace(service("proxy"), labels=labels, owners=owners)
+
+
+POD = thing(PODS, "proxy-0", "prod", labels={"app": "proxy"}, facts=PodFacts(ready=True))
+
+
+def world(*things: ClusterObject) -> GraphView:
+    return GraphView(graph_of(POD, *things), History())
+
+
+def told(view: GraphView, one: ClusterObject) -> tuple[int, int]:
+    """Return how many are explained and wanted when a Service in use is deleted."""
+    (effect,) = effects(impact_of(delete(one), view), ObjectsRemoved)
+    assert (effect.resource, effect.in_use) == (str(SERVICES), 1)
+    return effect.explained, effect.wanted
+
+
+def test_what_a_living_parent_in_another_namespace_is_known_by_is_wanted() -> None:
+    """A gateway's proxy stands where its controller does, so that no owner can say whose it is."""
+    assert told(world(GATEWAY, front()), front()) == (0, 1)
+
+
+def test_what_belonged_to_a_parent_that_goes_or_went_may_go() -> None:
+    """The twin: terminating under a finalizer, or seen to go."""
+    going = msgspec.structs.replace(GATEWAY, deleted=1.0)
+    assert told(world(going, front()), front()) == (1, 0)
+    view = world(front())
+    assert told(view, front()) == (0, 0)
+    view.history.note_removed(GATEWAY.uid, GATEWAY.key, START)
+    assert told(view, front()) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param(pair("blue-tunnel", kind=""), id="kind-alone"),
+        pytest.param(pair("for-blue-tunnel"), id="two-words"),
+    ],
+)  # fmt: skip
+def test_types_of_the_labels_own_group_are_meant(labels: dict[str, str]) -> None:
+    """Whatever stands before the kind."""
+    assert told(world(thing(TUNNELS, "web", "shop"), front(labels)), front(labels)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param({**PAIR, "edge.example.com/owning-gateway-namespace": "other"}, id="elsewhere"),
+        pytest.param({"edge.example.com/owning-gateway-name": "web"}, id="no-pair"),
+        pytest.param(pair("owning-gateway", ""), id="no-group"),
+        pytest.param(pair("blue-tunnel", "x.example.com/"), id="another-group"),
+    ],
+)  # fmt: skip
+def test_other_labels_name_no_parent(labels: dict[str, str]) -> None:
+    """Nor what is not there, nor a type of another group."""
+    view = world(GATEWAY, thing(TUNNELS, "web", "shop"), front(labels))
+    assert told(view, front(labels)) == (0, 0)
+
+
+def test_an_owner_says_more_than_labels() -> None:
+    """What has one goes with that one."""
+    one = front(owners=(owner(OTHER, controller=False),))
+    view = world(OTHER, one)
+    view.history.note_removed(GATEWAY.uid, GATEWAY.key, START)
+    assert told(view, one) == (0, 0)
+
+
+def test_a_parent_that_was_written_lately_may_want_another() -> None:
+    """Its class, or what it listens on: what serves it changes with it."""
+    view = world(GATEWAY, front())
+    request = update(GATEWAY, msgspec.structs.replace(GATEWAY, labels={"class": "other"}))
+    remember(request, project(request, view), view, START)
+    assert told(view, front()) == (0, 0)
+
+
+def test_more_than_a_few_are_asked_alike() -> None:
+    """A collection of what one gateway had: explained each, or wanted each."""
+    many = [
+        msgspec.structs.replace(service(f"proxy-{at}"), labels={**PAIR, "app": f"{at}"})
+        for at in range(12)
+    ]
+    for parents, expected in (([GATEWAY], (0, 12)), ([], (12, 0))):
+        view = world(*parents, *many)
+        if not parents:
+            view.history.note_removed(GATEWAY.uid, GATEWAY.key, START)
+        rows = tuple(row for one in many if (row := view.find(one.key)) is not None)
+        request = delete(many[0])
+        change = msgspec.structs.replace(project(request, view), direct=rows)
+        impact = estimate(request, change, view, operator(), {"objects_removed"}, now=START)
+        (effect,) = effects(impact, ObjectsRemoved)
+        assert (effect.explained, effect.wanted) == expected
