@@ -20,6 +20,7 @@ from suture.model.names import (
     DEPLOYMENTS,
     PODS,
     SECRETS,
+    SERVICES,
     STORAGE_CLASSES,
     ObjectKey,
     Resource,
@@ -159,3 +160,36 @@ def test_a_usual_refresh_drops_nothing() -> None:
     view = view_of(trimmed(CONFIG_MAPS, old))
 
     assert told(view, CONFIG_MAPS, old, changed(old, data={"a": "x: 2\ny: 3\n", "b": "3"})) == []
+
+
+def dns(*ports: str, name: str = "kube-dns", namespace: str = "kube-system") -> Body:
+    """Make a Service that is asked at some ports, `53/UDP`."""
+    asked = [{"port": int(one.split("/")[0]), "protocol": one.split("/")[1]} for one in ports]
+    spec = {"selector": {"app": "dns"}, "ports": asked}
+    return body("Service", name, namespace, spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("after", "name", "namespace", "ready", "entries"),
+    [
+        pytest.param(["53/TCP", "9153/TCP"], "kube-dns", "kube-system", True, ("53/UDP",), id="udp"),
+        pytest.param(["9153/TCP"], "kube-dns", "kube-system", True, ("53/UDP", "53/TCP"), id="both"),
+        pytest.param(["53/UDP", "53/TCP"], "kube-dns", "kube-system", True, (), id="metrics"),
+        pytest.param(["53/TCP"], "other", "kube-system", True, (), id="another Service"),
+        pytest.param(["53/TCP"], "kube-dns", "shop", True, (), id="somebody's own"),
+        pytest.param(["53/TCP"], "kube-dns", "kube-system", False, (), id="nobody answers"),
+    ],
+)  # fmt: skip
+def test_a_port_at_which_dns_is_asked(
+    after: list[str], name: str, namespace: str, ready: bool, entries: tuple[str, ...]
+) -> None:
+    """Every pod asks the cluster's DNS by UDP and TCP; any other port may go."""
+    old = dns("53/UDP", "53/TCP", "9153/TCP", name=name, namespace=namespace)
+    pod = thing(PODS, "dns-1", namespace, labels={"app": "dns"}, facts=PodFacts(ready=ready))
+    view = view_of(trimmed(SERVICES, old), pod)
+
+    found = told(view, SERVICES, old, dns(*after, name=name, namespace=namespace))
+
+    assert [(one.entries, one.before, one.critical) for one in found] == (
+        [(entries, 2, True)] if entries else []
+    )

@@ -7,8 +7,11 @@ import msgspec
 from support.asking import effects, impact_of, update
 from support.cluster import (
     BALANCERS,
+    START,
     crd,
+    graph_of,
     namespace,
+    operator,
     service,
     thing,
     view_of,
@@ -17,8 +20,16 @@ from support.cluster import (
 )
 from suture.impact.effects import AdmissionPathBroken
 from suture.model.graph import GraphView
+from suture.model.history import History
 from suture.model.names import API_SERVICES
-from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts, ServiceFacts, ServiceRef
+from suture.model.objects import (
+    ApiServiceFacts,
+    ClusterObject,
+    CrdFacts,
+    ServiceFacts,
+    ServiceRef,
+    WebhookFacts,
+)
 
 LIVE, OTHER = ServiceRef("prod", "web"), ServiceRef("prod", "other")
 EMPTY, MISSING = ServiceRef("prod", "empty"), ServiceRef("prod", "missing")
@@ -92,3 +103,54 @@ def test_a_conversion_needs_something_to_convert() -> None:
     assert (lost.before, new.before) == (2, -1)
     assert led(converted(LIVE, "v1", "v2"), converted(MISSING, "v1", "v2")) == []
     assert led(converted(LIVE, "v1"), converted(MISSING, "v1"), one) == []
+
+
+def at_ports(*ports: str) -> ClusterObject:
+    one = service("web")
+    assert isinstance(one.facts, ServiceFacts)
+    return msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, ports=ports))
+
+
+def at_port(of: ClusterObject, port: int) -> ClusterObject:
+    """Make the same webhook configuration, that calls another port."""
+    assert isinstance(of.facts, WebhookFacts)
+    (hook,) = of.facts.webhooks
+    facts = WebhookFacts((msgspec.structs.replace(hook, port=port),))
+    return msgspec.structs.replace(of, facts=facts)
+
+
+def closed(
+    after: tuple[str, ...], *paths: ClusterObject, ready: int = 2, made: bool = False
+) -> list[AdmissionPathBroken]:
+    """Leave a Service that has two ports with some of them."""
+    before, me = at_ports("443/TCP", "9443/TCP"), operator().user.username
+    graph = graph_of(namespace("prod"), workload("web", replicas=2, ready=ready), before, paths)
+    history = History()
+    for one in (before, *paths) if made else ():
+        history.note_created(one.uid, me, me, one.key, START)
+    request = update(before, at_ports(*after))
+    return effects(impact_of(request, GraphView(graph, history)), AdmissionPathBroken)
+
+
+def test_a_service_has_the_port_no_more_at_which_it_is_called() -> None:
+    """By a webhook, an APIService or a conversion, at 443 or at the port that they name."""
+    paths = [webhook("h", LIVE), api(LIVE), converted(LIVE, "v1", "v2")]
+
+    broken = closed(("9443/TCP",), *paths)
+
+    assert {one.source.name for one in broken} == {one.key.name for one in paths}
+    assert all(one.fail_closed and not one.service_removed for one in broken)
+    assert [one.before for one in broken] == [2, 2, 2]
+    assert len(closed(("443/TCP",), at_port(webhook("h", LIVE), 9443))) == 1
+
+
+def test_a_port_that_may_be_closed() -> None:
+    """One that nobody calls, one where nobody answers, and one that its own hand moves."""
+    hook = webhook("h", LIVE)
+
+    assert closed(("443/TCP",), hook) == []
+    assert closed(("443/TCP", "80/TCP"), hook) == []
+    assert closed(("9443/TCP",), at_port(hook, 9443)) == []
+    assert closed(("9443/TCP",), webhook("h", OTHER)) == []
+    assert closed(("9443/TCP",), hook, ready=0) == []
+    assert closed(("9443/TCP",), hook, made=True) == []

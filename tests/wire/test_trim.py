@@ -251,6 +251,26 @@ def test_what_the_api_stands_on() -> None:
     )
 
 
+def test_the_port_at_which_the_api_server_calls() -> None:
+    """443 where none is named, of webhooks, APIServices and conversions alike."""
+    called = {"namespace": "guard", "name": "guard", "port": 9443}
+    hooks = copy.deepcopy(WEBHOOKS)
+    hooks["webhooks"][0]["clientConfig"]["service"] = called
+    definition = copy.deepcopy(CRD)
+    definition["spec"]["conversion"]["webhook"]["clientConfig"]["service"] = called
+    api = {"metadata": meta("v1.m"), "spec": {"group": "m", "version": "v1", "service": called}}
+
+    of_hooks = facts_of(names.VALIDATING_WEBHOOKS, hooks)
+    of_definition = facts_of(names.CRDS, definition)
+    of_api = facts_of(names.API_SERVICES, api)
+
+    assert isinstance(of_hooks, WebhookFacts)
+    assert [one.port for one in of_hooks.webhooks] == [9443, 443]
+    assert isinstance(of_definition, CrdFacts)
+    assert isinstance(of_api, ApiServiceFacts)
+    assert (of_definition.conversion_port, of_api.port) == (9443, 9443)
+
+
 def test_nodes_claims_and_routes() -> None:
     """The rest of the table is read as written."""
     node = {

@@ -87,7 +87,7 @@ def _paths(
                 continue
             blocks = use.hook is not None and blocks_itself(scene, use.hook, row)
             fails = use.hook if use.fail_closed else None
-            if fails is not None and _is_called_by_nobody(scene, fails):
+            if fails is not None and is_called_by_nobody(scene, fails):
                 continue
             namespaces, count = blocked_by(scene, fails)
             yield Broken(
@@ -117,14 +117,15 @@ def uses_of(source: ClusterObject) -> Iterable[Use]:
             if hook.service is not None:
                 yield Use(
                     hook.name, hook.service, hook.fail_closed, calls_of(hook), hook,
-                    sure=not hook.conditional,
+                    sure=not hook.conditional, port=hook.port,
                 )  # fmt: skip
     elif isinstance(facts, ApiServiceFacts) and facts.service is not None:
         calls = f"every call to {facts.group}/{facts.version}"
-        yield Use(source.key.name, facts.service, fail_closed=True, calls=calls)
+        yield Use(source.key.name, facts.service, fail_closed=True, calls=calls, port=facts.port)
     elif isinstance(facts, CrdFacts) and facts.conversion is not None:
         calls = f"conversion of {facts.resource}"
-        yield Use(source.key.name, facts.conversion, fail_closed=True, calls=calls)
+        port = facts.conversion_port
+        yield Use(source.key.name, facts.conversion, fail_closed=True, calls=calls, port=port)
 
 
 def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
@@ -150,7 +151,7 @@ def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int
     return tuple(found[: scene.limit]), len(found)
 
 
-def _is_called_by_nobody(scene: Scene, hook: Webhook) -> bool:
+def is_called_by_nobody(scene: Scene, hook: Webhook) -> bool:
     """Whether a webhook on pods alone is not called, no namespace being as its selector asks."""
     view = scene.view
     spaces = view.rows(NAMESPACES)

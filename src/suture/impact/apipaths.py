@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from suture.impact.effects import AdmissionPathBroken
-from suture.model.objects import ServiceRef, Webhook
+from suture.model.objects import HTTPS, ServiceRef, Webhook
 
 
 class Use(msgspec.Struct, frozen=True, gc=False):
@@ -17,6 +17,7 @@ class Use(msgspec.Struct, frozen=True, gc=False):
     calls: str
     hook: Webhook | None = None
     sure: bool = True
+    port: int = HTTPS
 
 
 class Broken(msgspec.Struct, frozen=True, gc=False):

@@ -6,7 +6,7 @@ pods by class, and what a parent can spare is handed out once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from suture.impact.change import Change
@@ -32,6 +32,7 @@ from suture.impact.parents import (
     counts_children,
     has_idle,
     has_sets,
+    is_kept_in_api,
     manager_ends,
     rolled_out,
     spare,
@@ -219,7 +220,7 @@ class Causes:
             found.update(
                 row
                 for row, kept_by in managers.items()
-                if row not in owned_too and all(map(self._present_and_ends, kept_by))
+                if row not in owned_too and self._all_end(kept_by)
             )
         return found
 
@@ -266,9 +267,13 @@ class Causes:
             return lambda row: superseded(view, row, self.removed)
         return None
 
-    def _present_and_ends(self, manager: int) -> bool:
+    def _all_end(self, managers: Iterable[int]) -> bool:
+        """Whether all that keep an object, and are objects themselves, are there and going."""
         view = self._view
-        return view.terminating(manager) and view.alive(manager) and not view.gone(manager)
+        asked = [one for one in managers if is_kept_in_api(view, one)]
+        return bool(asked) and all(
+            view.terminating(one) and view.alive(one) and not view.gone(one) for one in asked
+        )
 
     def _spaces_end(self) -> bool:
         """Whether any namespace is going."""

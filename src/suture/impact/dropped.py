@@ -15,6 +15,7 @@ import msgspec
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import EntriesDropped
 from suture.impact.scene import Scene, named
+from suture.impact.traffic import DNS_PORTS, is_dns
 from suture.model.difference import UNREADABLE, parts_of
 from suture.model.edges import Link
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
@@ -26,9 +27,10 @@ from suture.model.names import (
     PODS,
     ROLE_BINDINGS,
     SECRETS,
+    SERVICES,
     STORAGE_CLASSES,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, ServiceFacts
 
 FIELDS: Final = 16
 """LIMIT: places within one object that are told of; the rest is of the same write."""
@@ -59,6 +61,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     key = made.after.key
     if key.resource == STORAGE_CLASSES:
         yield from _no_default(scene, made)
+    if key.resource == SERVICES:
+        yield from _dns_ports(scene, made)
     if not made.parts or not (
         key.resource in KEYED
         or key.resource in BINDINGS
@@ -199,4 +203,30 @@ def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         entries=("storageclass.kubernetes.io/is-default-class",),
         readers=0,
         critical=not others,
+    )
+
+
+def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
+    """Tell of ports at which the cluster's DNS is asked, and would not be reached any more.
+
+    WHY its alone: nobody names these ports, and every pod asks there; whom another port of a
+    Service serves is not known. Not where no pod answers behind it: then nothing is lost.
+    """
+    old = made.before.facts if made.before is not None else None
+    new, row, view = made.after.facts, made.row, scene.view
+    if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
+        return
+    asked = [f"{number}/{protocol}" for number, protocol, _ in DNS_PORTS]
+    had = [port for port in asked if port in old.ports]
+    lost = tuple(port for port in had if port not in new.ports)
+    if not lost or not is_dns(view, row) or not view.serving_count(row):
+        return
+    yield EntriesDropped(
+        holder=named(made.after.key, made.after.uid),
+        field="spec.ports",
+        before=len(had),
+        dropped=len(lost),
+        entries=lost,
+        readers=0,
+        critical=True,
     )

@@ -39,6 +39,7 @@ from suture.impact.selection import (
     selection_effects,
     writes_pod,
 )
+from suture.impact.servedports import closes_ports, port_effects
 from suture.impact.spacelabels import relabels_space, space_effects
 from suture.impact.storage import HOLDERS, data_effects, release_effects, releases
 from suture.impact.stuck import stuck_effects
@@ -94,6 +95,7 @@ FAMILIES: tuple[Family, ...] = (
         {PODS, SERVICES, ENDPOINT_SLICES}.__contains__,
     ),
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
+    Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
     Family(frozenset({"data_lost"}), releases, release_effects),

@@ -15,6 +15,7 @@ from suture.impact.keepers import works_for
 from suture.impact.parents import SIBLINGS, maker_of, mounting
 from suture.impact.recent import is_custom, taken_from
 from suture.impact.scene import Scene
+from suture.impact.uninstalled import taken_apart
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, PODS, ObjectKey
@@ -160,8 +161,9 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     `lost` are what the Service loses: workloads that go or shrink to nothing, or pods whose
     controller stays. All of it, the Service, and what names the Service (routes, webhooks, custom
     resources) has to be of one hand: made by the actor, or kept by one release or application that
-    it works for. So is an application retired, workload first. Where what keeps the pods stays, or
-    readers are not named, all of it has to be of the day: work that comes and goes.
+    it works for. So is an application retired, workload first. Where what keeps the pods stays,
+    readers are not named, or a manager that stays is taken apart, all of it has to be of the day:
+    work that comes and goes.
     """
     # WHY twice: most go by another hand than they were made by, and then nothing more is read.
     if not lost or scene.change.evicted or not of_one_hand(scene, [service, *lost]):
@@ -170,7 +172,7 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
         return False
     retired = all(row in scene.removed and scene.view.resource(row) != PODS for row in lost)
-    if retired and _read_by_name(scene, service):
+    if retired and _read_by_name(scene, service) and not taken_apart(scene, lost):
         return True
     return all(made_lately(scene, row) for row in (service, *lost))
 

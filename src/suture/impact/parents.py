@@ -20,6 +20,7 @@ from suture.impact.recent import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts, AutoscalerFacts
 from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
 from suture.model.names import (
     CLAIMS,
     NAMESPACES,
@@ -275,8 +276,16 @@ def _parts(view: GraphView, row: int) -> set[Resource]:
 
 def manager_ends(view: GraphView, row: int) -> bool:
     """Whether the application or release that keeps an object is going."""
-    managers = view.targets(row, Edge.MANAGED_BY)
+    managers = [one for one in view.targets(row, Edge.MANAGED_BY) if is_kept_in_api(view, one[0])]
     return bool(managers) and all(present and view.terminating(one) for one, present in managers)
+
+
+def is_kept_in_api(view: GraphView, manager: int) -> bool:
+    """Whether what keeps objects is an object itself, that can go and be asked what it wants.
+
+    WHY not a release: nothing says of it that it goes; what has it made, beside it, does.
+    """
+    return view.resource(manager) != RELEASES
 
 
 def accountable(view: GraphView, row: int) -> list[int]:

@@ -21,6 +21,7 @@ from suture.impact.stamps import restarts
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_left_out, parts_of
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import NODES, PODS, SECRETS, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject, NodeFacts
@@ -71,6 +72,11 @@ def creator_like(identity: str, key: ObjectKey) -> str:
 def taken_from(uid: str, resource: Resource) -> str:
     """Name the counter of what was taken away, type by type, from one owner."""
     return f"taken/{resource}/{uid}"
+
+
+def taken_apart(uid: str, resource: Resource) -> str:
+    """Name the counter of what was taken away, type by type, of what one manager keeps."""
+    return f"apart/{resource}/{uid}"
 
 
 def restarter(identity: str, workload: ClusterObject) -> str:
@@ -163,6 +169,9 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
     for row in change.direct[:DIRECT_NOTED]:
         key = view.key(row)
         writes.note(key, Deed(what, identity, number(view.uid(row))), now)
+        for manager, present in view.targets(row, Edge.MANAGED_BY):
+            if present and not view.terminating(row):
+                writes.count(taken_apart(view.uid(manager), key.resource), now)
         if key.resource == NODES:
             writes.note_closed(key.name, now)
         elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:

@@ -22,6 +22,7 @@ from suture.impact.hands import claim_replaced, made_before, made_lately, own_co
 from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
+from suture.impact.uninstalled import is_uninstalled
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, DAEMON_SETS, PODS, Resource
 
@@ -33,6 +34,10 @@ AGENTS_ASKED: Final = 64
 
 STANDING_ASKED: Final = 64
 """LIMIT: objects of a collection that are asked what they stand for, 4 us each."""
+
+
+UNINSTALLED_ASKED: Final = 64
+"""LIMIT: objects of a collection that are asked whether their release is uninstalled, 2 us each."""
 
 
 class _Tally:
@@ -155,6 +160,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
     if not may_count(resource):
         return
+    tally.wanted += sum(
+        not causes.wanted(row) and is_uninstalled(scene, row) and not made_lately(scene, row)
+        for row in scene.change.direct[:UNINSTALLED_ASKED]
+        if view.resource(row) == resource and row in left
+    )
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
             tally.counted += 1

@@ -196,7 +196,7 @@ class _Reach:
         serving = self._view.running_alike(kind)[1] > 0
         if not services or not serving:
             return []
-        if any(self._is_dns(row) for row in services) and self._lost(
+        if any(is_dns(self._view, row) for row in services) and self._lost(
             kind, egress=False, allows=_lets_all_ask
         ):
             found.append("dns")
@@ -210,12 +210,6 @@ class _Reach:
         pods = view.pods_alike(kind)
         accounts = view.targets(pods[0], Edge.SERVICE_ACCOUNT) if pods else []
         return any(view.sources(account, Edge.SUBJECT) for account, _ in accounts)
-
-    def _is_dns(self, service: int) -> bool:
-        key = self._view.key(service)
-        return key.namespace == SYSTEM and (
-            key.name in DNS_SERVICES or self._view.labels(service).get("k8s-app") == "kube-dns"
-        )
 
     def _allows_dns(self, rule: TrafficRule) -> bool:
         if not _on(rule, DNS_PORTS):
@@ -234,7 +228,7 @@ class _Reach:
         found = [
             view.labels(kind)
             for row in view.rows(SERVICES, SYSTEM)
-            if self._is_dns(row)
+            if is_dns(view, row)
             for kind in view.classes_selected(row)
         ]
         return found or [DNS_LABELS]
@@ -258,6 +252,14 @@ class _Reach:
             for row in rows
             if wanted.matches(view.labels(row))
         )
+
+
+def is_dns(view: GraphView, service: int) -> bool:
+    """Whether a Service is that of the cluster's DNS."""
+    key = view.key(service)
+    return key.namespace == SYSTEM and (
+        key.name in DNS_SERVICES or view.labels(service).get("k8s-app") == "kube-dns"
+    )
 
 
 def _same(one: ObjectKey, other: ObjectKey) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,10 @@ from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.placement import ANYWHERE, Placement, Taint
 from suture.model.rules import ReferenceRule, RuleFacts
 from suture.model.selectors import Selector
+
+HTTPS: Final = 443
+"""The port of a Service that the API server calls where none is named. SOURCE: ServiceReference of
+admissionregistration/v1, apiextensions/v1 and apiregistration/v1."""
 
 
 class OwnerReference(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
@@ -136,6 +141,7 @@ class CrdFacts(
     """Whether its instances can be asked for; a moment after its creation, then for good."""
     rules: tuple[ReferenceRule, ...] = ()
     """What its schema tells of its instances: what they name, select and want."""
+    conversion_port: int = HTTPS
 
 
 class WebhookRule(msgspec.Struct, frozen=True, gc=False):
@@ -171,6 +177,7 @@ class Webhook(msgspec.Struct, frozen=True, gc=False):
     object_selector: Selector = Selector()
     conditions: tuple[MatchCondition, ...] = ()
     exact: bool = False
+    port: int = HTTPS
 
     @property
     def conditional(self) -> bool:
@@ -194,6 +201,7 @@ class ApiServiceFacts(
     group: str
     version: str
     service: ServiceRef | None = None
+    port: int = HTTPS
 
 
 class RouteFacts(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import islice
 from typing import Final, TypeVar
 
 import msgspec
@@ -157,6 +158,12 @@ class Writes:
             if done == what:
                 return value
         return None
+
+    def changed(self, key: ObjectKey, what: What, now: Now, window_s: int) -> bool:
+        """Whether a write in a window made something else of an object than it was before."""
+        events = (one for one in _events(self._tracks.get(place_of(key))) if one[1] == what)
+        # WHY not the first: it is noted as what was there, and is no news.
+        return any(now.mono_ns - one[0] <= window_s * _NS for one in islice(events, 1, None))
 
     # -- counts
 

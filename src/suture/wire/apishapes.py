@@ -13,6 +13,7 @@ import msgspec
 from suture.model.edges import Edge, Need
 from suture.model.names import SERVICES, ObjectKey, Resource
 from suture.model.objects import (
+    HTTPS,
     ApiServiceFacts,
     CrdFacts,
     Facts,
@@ -27,6 +28,7 @@ from suture.wire.schemas import rules_of_scale, rules_of_schema
 from suture.wire.shapes import (
     ABSENT,
     Conditions,
+    Count,
     LabelSelector,
     ManagedDocument,
     ServiceTarget,
@@ -38,8 +40,19 @@ from suture.wire.shapes import (
 )
 
 
+class _Called(ServiceTarget, gc=False):
+    """A Service that the API server calls."""
+
+    port: Count | None = None
+
+
+def _port(found: _Called | None) -> int:
+    """Return the port at which a Service is called; the usual one where none is named."""
+    return HTTPS if found is None or found.port is None else found.port
+
+
 class _ClientConfig(msgspec.Struct, gc=False):
-    service: ServiceTarget | None = None
+    service: _Called | None = None
 
 
 class _Conversion(msgspec.Struct, rename="camel", gc=False):
@@ -100,6 +113,7 @@ def definition(doc: CrdDocument, _namespace: str, _labels: Mapping[str, str]) ->
         tuple(version.name for version in served),
         holds(status.conditions, "Established"),
         _rules(resource, served),
+        _port(_converter(doc)),
     )
 
 
@@ -110,7 +124,7 @@ def definition_needs(
     return _service(Edge.CONVERSION, _converter(doc))
 
 
-def _converter(doc: CrdDocument) -> ServiceTarget | None:
+def _converter(doc: CrdDocument) -> _Called | None:
     conversion = doc.spec.conversion if doc.spec is not None else None
     # WHY the strategy too: a webhook may be written down and not be in use.
     if conversion is None or conversion.strategy != "Webhook" or conversion.webhook is None:
@@ -190,9 +204,7 @@ def webhook_needs(
     )
 
 
-def _service(
-    edge: Edge, found: ServiceTarget | None, *, optional: bool = False
-) -> tuple[Need, ...]:
+def _service(edge: Edge, found: _Called | None, *, optional: bool = False) -> tuple[Need, ...]:
     if found is None:
         return ()
     return named(edge, SERVICES, found.namespace, found.name, optional=optional)
@@ -218,13 +230,14 @@ def _webhook(found: _Webhook) -> Webhook:
         selector_of(found.object_selector) or Selector(),
         tuple(MatchCondition(one.name, one.expression) for one in found.match_conditions or ()),
         exact=found.match_policy == "Exact",
+        port=_port(found.client_config.service if found.client_config else None),
     )
 
 
 class _ApiServiceSpec(msgspec.Struct, gc=False):
     group: str = ""
     version: str = ""
-    service: ServiceTarget | None = None
+    service: _Called | None = None
 
 
 class ApiServiceDocument(ManagedDocument, gc=False):
@@ -238,7 +251,7 @@ def api_service(
 ) -> Facts | None:
     """Return what an APIService adds to its metadata."""
     spec = doc.spec or _ApiServiceSpec()
-    return ApiServiceFacts(spec.group, spec.version, reference(spec.service))
+    return ApiServiceFacts(spec.group, spec.version, reference(spec.service), _port(spec.service))
 
 
 def api_service_needs(

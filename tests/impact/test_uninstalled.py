@@ -1,0 +1,164 @@
+"""A release or application is taken apart, and what keeps it stays: what is believed of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import START, delete, graph_of, operator, service, thing, workload
+from suture.impact.causes import Causes
+from suture.impact.change import Change
+from suture.impact.effects import ObjectsRemoved, ServiceEmptied
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.deeds import Deed, What
+from suture.model.edges import Edge, Need
+from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
+from suture.model.history import History
+from suture.model.names import (
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    SECRETS,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject
+
+APPLICATIONS = Resource("gitops.example.com", "applications")
+HANDLER = operator("system:serviceaccount:gitops:controller")
+KINDS = (APPLICATIONS, SECRETS, DEPLOYMENTS, REPLICA_SETS, PODS, SERVICES)
+NOW = START.plus_s(3600 * 48)
+SHOP = ObjectKey(APPLICATIONS, "gitops", "shop")
+RELEASE = ObjectKey(RELEASES, "prod", "shop")
+
+
+def marked(of: ClusterObject, *marks: ObjectKey) -> ClusterObject:
+    needs = tuple(Need(Edge.MANAGED_BY, one) for one in marks)
+    return msgspec.structs.replace(of, needs=(*of.needs, *needs))
+
+
+def application(**more: object) -> ClusterObject:
+    return msgspec.structs.replace(thing(APPLICATIONS, "shop", "gitops"), **more)
+
+
+def record(status: str) -> ClusterObject:
+    labels = {"owner": "helm", "name": "shop", "status": status}
+    return thing(SECRETS, "sh.helm.release.v1.shop.v2", "prod", labels=labels)
+
+
+def shop(parts: int, *marks: ObjectKey) -> Iterable[ClusterObject]:
+    """Make Deployments and Services of an application, each with a pod that serves."""
+    for number in range(parts):
+        first, *others = workload(f"part-{number}")
+        yield marked(first, *marks)
+        yield from others
+        yield marked(service(f"part-{number}"), *marks)
+
+
+def cluster(*things: ClusterObject | Iterable[ClusterObject]) -> GraphView:
+    return GraphView(graph_of(*things), History())
+
+
+def retired(view: GraphView, parts: int) -> list[bool]:
+    """Delete Deployments one by one; return of each whether its Service may be left empty."""
+    found = []
+    for number in range(parts):
+        row = view.find(ObjectKey(DEPLOYMENTS, "prod", f"part-{number}"))
+        assert row is not None
+        request = delete(view.at(row), by=HANDLER)
+        (emptied,) = effects(impact_of(request, view, now=NOW, by=HANDLER), ServiceEmptied)
+        found.append(emptied.explained)
+        if emptied.explained:
+            remember(request, project(request, view), view, NOW)
+            view = gone(view, request.key)
+    return found
+
+
+def gone(view: GraphView, *keys: ObjectKey) -> GraphView:
+    """Return the same cluster without some objects, with the same past."""
+    rows = [row for kind in KINDS for row in view.rows(kind)]
+    things = [view.at(row) for row in rows if view.key(row) not in keys]
+    return GraphView(graph_of(*things), view.history)
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        (6, [True, True, True, False, False, False]),
+        (3, [True, True, False]),
+        (2, [True, True]),
+    ],
+)
+def test_a_part_is_pruned_and_the_rest_stays(parts: int, told: list[bool]) -> None:
+    """Up to a half of what an application keeps, or two: who takes more takes it apart."""
+    assert retired(cluster(application(), shop(parts, SHOP)), parts) == told
+
+
+def test_the_wish_was_changed() -> None:
+    """Whoever wrote the application within the hour may have wanted less of it."""
+    view = cluster(application(), shop(4, SHOP))
+    for value in (1, 2):
+        view.history.writes.note(SHOP, Deed(What.WROTE, "human", value), NOW)
+    assert retired(view, 4) == [True] * 4
+
+
+def test_a_write_that_changed_nothing_is_no_wish() -> None:
+    """What an application is, said again, wants nothing else."""
+    view = cluster(application(), shop(4, SHOP))
+    for _ in range(2):
+        view.history.writes.note(SHOP, Deed(What.WROTE, "human", 1), NOW)
+    assert retired(view, 4) == [True, True, False, False]
+
+
+def removed(view: GraphView, request_of: ClusterObject) -> dict[str, ObjectsRemoved]:
+    impact = impact_of(delete(request_of, by=HANDLER), view, now=NOW, by=HANDLER)
+    return {one.resource: one for one in effects(impact, ObjectsRemoved)}
+
+
+@pytest.mark.parametrize(
+    ("status", "marks", "wanted"),
+    [
+        pytest.param("uninstalling", (SHOP, RELEASE), 1, id="under what keeps it"),
+        pytest.param("pending-upgrade", (SHOP, RELEASE), 0, id="an upgrade drops a part"),
+        pytest.param("uninstalling", (RELEASE,), 0, id="nobody else stands for it"),
+    ],
+)
+def test_a_release_is_uninstalled_and_its_parent_stays(
+    status: str, marks: tuple[ObjectKey, ...], wanted: int
+) -> None:
+    """Who has a release made, lives and was not written still wants all of it."""
+    view = cluster(application(), record(status), shop(2, *marks))
+    target = marked(service("part-0"), *marks)
+    assert removed(view, target)["services"].wanted == wanted
+
+
+def test_a_release_that_its_parent_wants_no_more() -> None:
+    """Written within the hour, it may want another in its place; made today, it is tried again."""
+    target = marked(service("part-0"), SHOP, RELEASE)
+    view = cluster(application(), record("uninstalling"), shop(2, SHOP, RELEASE))
+    for value in (1, 2):
+        view.history.writes.note(SHOP, Deed(What.WROTE, "human", value), NOW)
+    assert removed(view, target)["services"].wanted == 0
+
+    view = cluster(application(), record("uninstalling"), shop(2, SHOP, RELEASE))
+    me = HANDLER.user.username
+    view.history.note_created(target.uid, me, me, target.key, NOW)
+    assert removed(view, target)["services"].wanted == 0
+
+
+def test_what_keeps_a_release_goes() -> None:
+    """The release's own mark names no object: it neither ends nor keeps the other from ending."""
+    ends = application(deleted=1.0)
+    view = cluster(ends, record("uninstalling"), shop(12, SHOP, RELEASE))
+    services = removed(view, marked(service("part-0"), SHOP, RELEASE))["services"]
+    assert (services.explained, services.wanted) == (1, 0)
+
+    rows = view.rows(SERVICES, "prod")
+    assert len(rows) == 12
+    assert Causes(view, Change(tuple(rows))).unexplained(SERVICES, rows) == []
