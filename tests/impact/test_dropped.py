@@ -190,6 +190,6 @@ def test_a_port_at_which_dns_is_asked(
 
     found = told(view, SERVICES, old, dns(*after, name=name, namespace=namespace))
 
-    assert [(one.entries, one.before, one.critical) for one in found] == (
-        [(entries, 2, True)] if entries else []
-    )
+    assert [(one.entries, one.before, one.critical) for one in found] == [
+        ((port,), 1, True) for port in entries
+    ]

@@ -217,16 +217,17 @@ def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
     if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return
     asked = [f"{number}/{protocol}" for number, protocol, _ in DNS_PORTS]
-    had = [port for port in asked if port in old.ports]
-    lost = tuple(port for port in had if port not in new.ports)
+    lost = [port for port in asked if port in old.ports and port not in new.ports]
     if not lost or not is_dns(view, row) or not view.serving_count(row):
         return
-    yield EntriesDropped(
-        holder=named(made.after.key, made.after.uid),
-        field="spec.ports",
-        before=len(had),
-        dropped=len(lost),
-        entries=lost,
-        readers=0,
-        critical=True,
-    )
+    for port in lost:
+        # WHY one by one: whoever asks by UDP is not served by what is left of TCP.
+        yield EntriesDropped(
+            holder=named(made.after.key, made.after.uid),
+            field=f"spec.ports[{port}]",
+            before=1,
+            dropped=1,
+            entries=(port,),
+            readers=0,
+            critical=True,
+        )
