@@ -21,6 +21,7 @@ from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     DEPLOYMENTS,
+    INGRESSES,
     PODS,
     REPLICA_SETS,
     SECRETS,
@@ -162,3 +163,57 @@ def test_what_keeps_a_release_goes() -> None:
     rows = view.rows(SERVICES, "prod")
     assert len(rows) == 12
     assert Causes(view, Change(tuple(rows))).unexplained(SERVICES, rows) == []
+
+
+def at_rest(*, replicas: int = 0, reader: ObjectKey | None = None) -> GraphView:
+    """Make a part of an application, with whoever names its Service, and a Service beside it."""
+    first, *others = workload("part-0", replicas=replicas)
+    front = thing(INGRESSES, "front", "prod")
+    to_it = Need(Edge.ROUTES_TO, ObjectKey(SERVICES, "prod", "part-0"))
+    marks = () if reader is None else (Need(Edge.MANAGED_BY, reader),)
+    front = msgspec.structs.replace(front, needs=(to_it, *marks))
+    return cluster(
+        application(),
+        marked(first, SHOP),
+        others,
+        marked(service("part-0"), SHOP),
+        [front] if reader is not None else [],
+        service("other"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "counted"),
+    [
+        pytest.param("part-0", at_rest(), 0, id="to have no pods, and read by nobody"),
+        pytest.param("part-0", at_rest(reader=SHOP), 0, id="read by what the same keeps"),
+        pytest.param("part-0", at_rest(reader=RELEASE), 1, id="read by what another keeps"),
+        pytest.param("part-0", at_rest(replicas=1), 1, id="it serves"),
+        pytest.param("other", at_rest(), 1, id="of no application"),
+    ],
+)
+def test_what_is_at_rest_is_retired(name: str, view: GraphView, counted: int) -> None:
+    """What keeps an application clears away what it has put to rest; no budget counts it."""
+    target = view.at(view.find(ObjectKey(SERVICES, "prod", name)) or 0)
+    services = removed(view, target)["services"]
+    assert (services.lasting, services.counted) == (1, counted)
+
+
+def test_a_workload_and_a_route_at_rest() -> None:
+    """A workload that is to have no pods, and a route to nothing but such Services."""
+    view = at_rest(reader=SHOP)
+    for kind, name in ((DEPLOYMENTS, "part-0"), (INGRESSES, "front")):
+        row = view.find(ObjectKey(kind, "prod", name))
+        assert row is not None
+        assert removed(view, view.at(row))[str(kind)].counted == 0
+
+
+def test_what_is_at_rest_and_another_takes_away() -> None:
+    """Whoever does not work for the application has no part of it to retire."""
+    view = at_rest()
+    other = operator("system:serviceaccount:ops:janitor")
+    row = view.find(ObjectKey(SERVICES, "prod", "part-0"))
+    assert row is not None
+    impact = impact_of(delete(view.at(row), by=other), view, now=NOW, by=other)
+    (services,) = effects(impact, ObjectsRemoved)
+    assert services.counted == 1

@@ -18,7 +18,13 @@ from suture.impact.explained import (
     stands_for_pod,
 )
 from suture.impact.external import still_listed
-from suture.impact.hands import claim_replaced, made_before, made_lately, own_copy
+from suture.impact.hands import (
+    claim_replaced,
+    idle_of_hand,
+    made_before,
+    made_lately,
+    own_copy,
+)
 from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
@@ -167,6 +173,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     )
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
+            if row in scene.direct and idle_of_hand(scene, row):
+                continue
             tally.counted += 1
             tally.counted_cascaded += row not in scene.direct
             if not scene.tied(row):
