@@ -190,6 +190,12 @@ def test_annotations_that_cannot_be_read() -> None:
         ({"a": [{"name": "x", "b": {"c": 1}}]}, {"a": [{"name": "x"}]}, ({"b"}, set())),
         ({"a": [{"name": "x", "b": 1}]}, {"a": [1]}, ({"x"}, set())),
         ({"a": {"enabled": False}}, {"a": {"enabled": True}}, (set(), {"a"})),
+        ({"a": {"router": {"size": 2}, "disk": {"gi": 1}}}, {}, ({"a", "router"}, set())),
+        (
+            {"a": {"enabled": False, "router": {"image": "x"}}},
+            {"a": {"enabled": True, "router": {"image": "x"}}},
+            (set(), {"a", "router"}),
+        ),
         ({"pause": True}, {}, (set(), {""})),
         ({"a": "text"}, {"a": 3}, (set(), set())),
     ],

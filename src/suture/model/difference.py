@@ -9,6 +9,7 @@ that a reconcile that changes nothing comes with two equal bodies (apiserver, fi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -17,6 +18,9 @@ UNSAID: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Parts of which nothing is told: metadata is read field by field, a status is nobody's wish."""
 
 ENABLED: Final = "enabled"
+COMPONENT: Final = frozenset({"size", "replicas", "instances", "image"})
+"""What a part has of which something runs."""
+
 PART_DEPTH: Final = 4
 """LIMIT: levels of a spec at which parts are told of; deeper ones are settings of a part."""
 
@@ -153,15 +157,26 @@ def _left_out(old: dict[str, object], new: dict[str, object], depth: int) -> set
         after = new.get(name)
         if not isinstance(before, dict | list) or not before or before == after:
             continue
+        had = _as_parts(before)
         if not isinstance(after, type(before)) or not after:
-            found.add(name)
+            found |= {name, *_components(had)}
             continue
-        had, has = _as_parts(before), _as_parts(after)
+        has = _as_parts(after)
         if had.get(ENABLED) is True and has.get(ENABLED) is False:
-            found.add(name)
+            found |= {name, *_components(had)}
         elif depth > 1:
             found |= _left_out(had, has, depth - 1)
     return found
+
+
+def _components(part: dict[str, object]) -> Iterator[str]:
+    """Yield the names of what runs for a part: what in it has a number or an image of its own.
+
+    WHY only those: `storage` or `service` is a word in the names of others' children too.
+    """
+    for name, inner in part.items():
+        if isinstance(inner, dict) and not COMPONENT.isdisjoint(inner):
+            yield name
 
 
 def _as_parts(value: object) -> dict[str, object]:
