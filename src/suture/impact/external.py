@@ -13,11 +13,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.effects import ExternalDeleted
+from suture.impact.hands import made_lately
 from suture.impact.machines import holder, is_id, node_behind
-from suture.impact.recent import remover
+from suture.impact.recent import is_custom, remover
 from suture.impact.scene import Scene
 from suture.impact.storage import DELETE, reclaim_of
 from suture.model.deeds import What
+from suture.model.edges import Edge
 from suture.model.facts import SnapshotContentFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -41,6 +43,10 @@ POLICY: Final = "deletion-policy"
 DELETES: Final = frozenset({"delete", "destroy"})
 """What a field says, in small letters, that has the thing outside deleted; else it is kept."""
 
+HELD: Final = 5
+"""From how many custom resources of a type in a namespace it is believed that they stand for things
+outside, where a finalizer alone says so. Many operators hold what they have nothing to do for."""
+
 
 class _Tally:
     """What stands for something outside, of one type and for one reason."""
@@ -58,17 +64,13 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
     for resource, rows in scene.kinds.items():
         if not may_stand_for(resource):
             continue
-        for facts, alike in scene.view.by_facts(rows):
-            for row in alike:
-                found = stands_for(scene.view, row, facts)
-                if found is None:
-                    continue
-                tally = tallies.setdefault((resource, *found), _Tally())
-                tally.count += 1
-                tally.direct += row in scene.direct
-                tally.explained += scene.causes.explains(row) or _is_machine(scene, row)
-                if len(tally.rows) < scene.limit:
-                    tally.rows.append(row)
+        for row, found in _signs(scene, resource, rows).items():
+            tally = tallies.setdefault((resource, *found), _Tally())
+            tally.count += 1
+            tally.direct += row in scene.direct
+            tally.explained += scene.causes.explains(row) or _is_machine(scene, row)
+            if len(tally.rows) < scene.limit:
+                tally.rows.append(row)
     for (resource, why, policy), tally in tallies.items():
         yield ExternalDeleted(
             resource=str(resource),
@@ -81,6 +83,37 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
             population=scene.view.count(resource),
             victims=tuple(map(scene.victim, tally.rows)),
         )
+
+
+def _signs(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple[str, str]]:
+    """Return which of some objects of a type stand for something outside, and what says so."""
+    view, signs = scene.view, _held_along(scene, resource, rows)
+    for facts, alike in view.by_facts(rows):
+        for row in alike:
+            found = stands_for(view, row, facts)
+            if found is not None:
+                signs[row] = found
+    return signs
+
+
+def _held_along(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple[str, str]]:
+    """Return which custom resources of a type that go with a namespace a finalizer alone tells of.
+
+    What has nothing of its own in the cluster, and is held all the same, is held for something
+    that its operator clears away elsewhere: a topic, a database in a server, a dashboard. WHY only
+    along with a namespace: who deletes one by name, or what owns it, has seen what it is.
+    """
+    view = scene.view
+    if scene.request.key.resource != NAMESPACES or not is_custom(resource) or len(rows) < HELD:
+        return {}
+    found = {
+        row: (FINALIZER, by)
+        for row in rows
+        if (by := holder(view, row))
+        and not (view.children_of(row) or view.classes_owned(row))
+        and not (view.sources(row, Edge.MANAGED_BY) or made_lately(scene, row))
+    }
+    return found if len(found) >= HELD else {}
 
 
 def _is_machine(scene: Scene, row: int) -> bool:
