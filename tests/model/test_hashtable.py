@@ -10,8 +10,8 @@ from support.cluster import thing
 from suture.model.edges import Edge, Need
 from suture.model.graph import Graph
 from suture.model.graph.detail import Detail
-from suture.model.graph.hashtable import HASH, HashTable
-from suture.model.graph.names import LONG, Names
+from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
+from suture.model.graph.names import Names
 from suture.model.graph.saved import blocks, restored
 from suture.model.names import CONFIG_MAPS, SECRETS, ObjectKey
 
@@ -22,7 +22,7 @@ ROWS = st.integers(0, 99)
 
 def hash_of(row: int) -> int:
     """Few hashes, in which rows meet, at both ends of a segment and of the table."""
-    return (0, 1, 7, 8, 1 << 22, (1 << 22) + 7, HASH)[row % 7]
+    return (0, 1, 7, 8, 1 << SEGMENT_SHIFT, (1 << SEGMENT_SHIFT) + 7, HASH)[row % 7]
 
 
 @given(st.lists(ROWS))
@@ -64,12 +64,12 @@ def test_values_are_shared_after_they_were_restored(
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 4, 5, LONG - 1, LONG, LONG + 1))))
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 4, 5, 65_535, 65_536, 70_000))))
 )
 def test_texts_of_any_size_come_back(changes: list[tuple[int, int]]) -> None:
-    """Room is used again; a text that is too long for the column's sizes is kept whole."""
+    """Room is used again; a long text is kept whole."""
     texts, wanted = Names(), dict[int, bytes]()
-    texts.grow(4)
+    texts.grow()
     for step, (number, size) in enumerate(changes):
         if wanted.pop(number, None) is not None:
             texts.clear(number)

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from suture.model.graph.answers import Lot
-from suture.model.graph.dependents import gathered
 from suture.model.graph.naming import FEW, Naming
 from suture.model.graph.rows import ALIVE, FINISHED, POD_CLASS, READY, TERMINATING
 from suture.model.graph.selecting import Matcher
@@ -39,10 +38,11 @@ class Bulk(Naming):
             return {self._kind[self._place[rows[0]]].resource: list(rows)}
         found: dict[Resource, list[int]] = {}
         # WHY runs: what goes together comes by type, and a run is taken over in one call.
-        for kind, start, end in _runs(gathered(self._kind, gathered(self._place, rows))):
-            known = found.get(kind.resource)
+        for place, start, end in _runs(self._place.at(rows)):
+            resource = self._kind[place].resource
+            known = found.get(resource)
             if known is None:
-                found[kind.resource] = list(rows[start:end])
+                found[resource] = list(rows[start:end])
             else:
                 known.extend(rows[start:end])
         return found
@@ -55,9 +55,9 @@ class Bulk(Naming):
             serves, runs = flag & (READY | going) == READY, not flag & (FINISHED | going)
             kind = self._graph.rows_of.extra[pods[0]]
             return [Lot(kind, list(pods), serves=serves, running=runs)]
-        flags = gathered(self._flags, pods)
+        flags = self._flags.at(pods)
         alike: dict[tuple[int, int], list[int]] = {}
-        for kind, first, last in _runs(gathered(self._graph.rows_of.extra, pods)):
+        for kind, first, last in _runs(self._graph.rows_of.extra.at(pods)):
             for flag, start, end in _runs(flags[first:last]):
                 group = pods[first + start : first + end]
                 known = alike.get((kind, flag))
@@ -221,7 +221,7 @@ class Bulk(Naming):
         if len(rows) == 1:
             number = self._graph.rows_of.extra[rows[0]]
             return [(read_facts(sets[number]), list(rows))] if number > 0 else []
-        numbers = gathered(self._graph.rows_of.extra, rows)
+        numbers = self._graph.rows_of.extra.at(rows)
         if max(numbers, default=0) <= 0:
             return []
         alike: dict[int, list[int]] = {}
@@ -235,7 +235,7 @@ class Bulk(Naming):
         sets, wanted = self._graph.label_sets, _labelled(key, value)
         if len(rows) <= FEW:
             return wanted.among(rows, self._graph.rows_of.labels, sets.texts)
-        numbers = gathered(self._graph.rows_of.labels, rows)
+        numbers = self._graph.rows_of.labels.at(rows)
         found = {number for number in set(numbers) if wanted.matches(sets[number])}
         if not found:
             return []
@@ -256,7 +256,7 @@ class Bulk(Naming):
         if len(rows) == 1:
             held = self.finalizers(rows[0])
             return [(held, rows[0], 1)] if held else []
-        numbers, sets = gathered(self._graph.rows_of.traits, rows), self._graph.trait_sets
+        numbers, sets = self._graph.rows_of.traits.at(rows), self._graph.trait_sets
         found = {one: held for one in set(numbers) if one and (held := _finalizers(sets[one]))}
         if not found:
             return []
@@ -271,7 +271,7 @@ class Bulk(Naming):
         """Return which of some rows are terminating or finished."""
         if not rows:
             return []
-        flags = gathered(self._flags, rows)
+        flags = self._flags.at(rows)
         done = TERMINATING | FINISHED
         if not any(one & done for one in set(flags)):
             return []
@@ -279,7 +279,7 @@ class Bulk(Naming):
 
     def owned(self, rows: Sequence[int]) -> list[int]:
         """Return which of some objects, no pods, name an owner."""
-        heads = gathered(self._graph.owners.out_head, rows)
+        heads = self._graph.owners.out_head.at(rows)
         if max(heads, default=-1) < 0:
             return []
         return [row for row, head in zip(rows, heads, strict=True) if head >= 0]

@@ -49,7 +49,7 @@ def _rows(graph: Graph) -> None:
     counts = {kind.resource: kind.count for kind in graph.places.kinds.values() if kind.count}
     _same("objects by type", counts, dict(alive))
     uses = Counter(rows.place[row] for row in _used(graph) if rows.place[row])
-    kept = {place: n for place, n in enumerate(graph.places.uses) if n and place}
+    kept = {place: n for place, n in enumerate(graph.places.uses.all()) if n and place}
     _same("rows by place", kept, dict(uses))
     named = with_uid = 0
     for row in _used(graph):

@@ -1,62 +1,56 @@
 """The building blocks of the storage: columns of integers, and chains through them.
 
 An object of the cluster is a row: a dense integer that is the index into every column. Columns
-are `array`s, so that a row costs bytes where an object of Python would cost hundreds. Two million
-rows and nothing for the garbage collector to walk.
+are packed integers, so that a row costs bytes where an object of Python would cost hundreds. Two
+million rows and nothing for the garbage collector to walk.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
+
+from suture.model.graph import column as column_module
+from suture.model.graph.column import Column, Flags
+from suture.model.graph.plaincolumn import PlainColumn, PlainFlags
 
 NONE: Final = -1
 """No row, no link, no place: what an empty slot of a column of integers holds."""
 
-
-CHUNK: Final = 1024
-"""LIMIT: rows and links are made so many at a time: one at a time each column would have to be
-asked for one more, which costs more than all else that a new row costs; 100 KB are soon used."""
-
-
-def integers() -> array[int]:
-    """Return an empty column of 32-bit integers. LIMIT: 2,147,483,647 rows or links."""
-    return array("i")
+COMPILED: Final = not str(column_module.__file__).endswith(".py")
+"""Whether columns are machine code: whoever is plain Python has plain columns, which it reads
+faster."""
 
 
-def narrow() -> array[int]:
-    """Return an empty column of 16-bit numbers, to be `widened` where they do not do.
-
-    WHY: of what most columns of numbers count there are some hundred, in any cluster.
-    """
-    return array("H")
-
-
-def widened(column: array[int]) -> array[int]:
-    """Return a column of the same numbers with room for any.
-
-    LIMIT: 65,536 different ones; then once for each column, 10 ms for four million.
-    """
-    return array("i", column)
+def integers(step: int = 0) -> Column:
+    """Return an empty column of 32-bit integers; columns of as many rows take a `step` each."""
+    if COMPILED:
+        return Column(step)
+    # Any: the one stands for the other, and machine code never comes by here.
+    plain: Any = PlainColumn("i")
+    return plain  # type: ignore[no-any-return]
 
 
-def read_narrow(block: bytes | bytearray | memoryview, length: int) -> array[int]:
-    """Return the column of `length` numbers whose bytes these are, widened or not."""
-    column = array("H" if len(block) == 2 * length else "i")
-    column.frombytes(block)
-    return column
+def flags(step: int = 0) -> Flags:
+    """Return an empty column of numbers below 256."""
+    if COMPILED:
+        return Flags(step)
+    plain: Any = PlainFlags("B")
+    return plain  # type: ignore[no-any-return]
 
 
-def reserve(column: array[int] | array[float], share: float) -> None:
-    """Make room for growth without moving the column later.
+def filled(value: int, count: int) -> Column:
+    """Return a column of so many values that are all alike."""
+    found = integers()
+    found.fill(value, count)
+    return found
 
-    WHY: to move a column of two million rows takes milliseconds, in which no review is answered.
-    """
-    length = len(column)
-    column.frombytes(bytes(int(length * share) * column.itemsize))
-    # LIMIT: CPython's array gives most of it back here and keeps a sixteenth, as with any growth.
-    del column[length:]
+
+def loaded(block: bytes | bytearray | memoryview) -> Column:
+    """Return the column whose bytes these are. Errors: ValueError."""
+    found = integers()
+    found.load(block)
+    return found
 
 
 class Chain:
@@ -69,13 +63,18 @@ class Chain:
 
     def __init__(self) -> None:
         self.heads = integers()
-        self.next = integers()
-        self.previous = integers()
+        self.next = integers(step=17)
+        self.previous = integers(step=18)
 
-    def grow(self, more: array[int]) -> None:
-        """Make room for more rows, in no chain; `more` holds NONE for each."""
-        self.next += more
-        self.previous += more
+    def grow(self) -> None:
+        """Make room for CHUNK more rows, in no chain."""
+        self.next.grow(NONE)
+        self.previous.grow(NONE)
+
+    def reserve(self, share: float) -> None:
+        """Make room for a share more of rows."""
+        self.next.reserve(share)
+        self.previous.reserve(share)
 
     def new_head(self) -> int:
         """Begin a chain; return its number."""
@@ -106,7 +105,7 @@ class Chain:
     @property
     def size_bytes(self) -> int:
         """How much memory the chains take."""
-        return 4 * (len(self.heads) + len(self.next) + len(self.previous))
+        return self.heads.size_bytes + self.next.size_bytes + self.previous.size_bytes
 
     def rows(self, head: int) -> list[int]:
         """Return the rows of a chain, the youngest first."""

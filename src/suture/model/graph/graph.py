@@ -241,6 +241,7 @@ class Graph(Writable):
         self.rows_of.reserve(share)
         self.owners.reserve(share)
         self.links.reserve(share)
+        self.chain.reserve(share)
         for values in (self.label_sets, self.facts_sets, self.trait_sets):
             values.reserve(share)
 

@@ -8,26 +8,27 @@ Source: open addressing with linear probing and backward-shift deletion (Knuth, 
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from suture.model.graph.columns import NONE
+from suture.model.graph.column import Column
+from suture.model.graph.columns import NONE, filled
 
 SEGMENTS: Final = 1024
 """LIMIT: of a table of two million rows each segment has 2,000, and grows in half a millisecond."""
 
-HASH: Final = (1 << 32) - 1
-"""Hashes have 32 bits: the ten highest choose the segment, the lowest the slot in it. What meets
+HASH: Final = (1 << 31) - 1
+"""Hashes have 31 bits: the ten highest choose the segment, the lowest the slot in it. What meets
 another by chance is told apart by the caller, who compares."""
-SEGMENT_SHIFT: Final = 22
+SEGMENT_SHIFT: Final = 21
 
 FAST: Final = 512
-_FIRST: Final = array("i", [NONE]) * 8
+FIRST: Final = 8
+"""Slots that a segment begins with."""
 
 
 class HashTable:
-    """Rows by 32-bit hash. `hash_of` says the hash of a row that the table holds."""
+    """Rows by hash. `hash_of` says the hash of a row that the table holds."""
 
     __slots__ = ("_hash_of", "held", "segments")
 
@@ -35,7 +36,7 @@ class HashTable:
         self._hash_of = hash_of
         self.held = [0] * SEGMENTS
         """How many rows each segment holds; who fills a slot of `room` counts it here."""
-        self.segments: list[array[int] | None] = [None] * SEGMENTS
+        self.segments: list[Column | None] = [None] * SEGMENTS
 
     def __len__(self) -> int:
         return sum(self.held)
@@ -51,11 +52,11 @@ class HashTable:
             yield row
             slot = (slot + 1) & mask
 
-    def room(self, number: int) -> array[int]:
+    def room(self, number: int) -> Column:
         """Return a segment with a slot for one more row, so that one search finds or adds."""
         segment = self.segments[number]
         if segment is None:
-            segment = self.segments[number] = _FIRST[:]
+            segment = self.segments[number] = filled(NONE, FIRST)
         elif (self.held[number] + 1) * 3 > len(segment) * 2:
             segment = self.segments[number] = self._grown(segment)
         return segment
@@ -87,7 +88,7 @@ class HashTable:
         self.held[number] -= 1
         return True
 
-    def _close_gap(self, segment: array[int], gap: int) -> None:
+    def _close_gap(self, segment: Column, gap: int) -> None:
         """Move up what stands behind a gap, so that no search ends at it too early."""
         mask = len(segment) - 1
         slot = gap
@@ -103,13 +104,13 @@ class HashTable:
                 gap = slot
         segment[gap] = NONE
 
-    def _grown(self, segment: array[int]) -> array[int]:
+    def _grown(self, segment: Column) -> Column:
         # WHY faster at first: nearly all tables that are asked for more than once grow large.
-        return self._laid_out(segment, len(segment) * (4 if len(segment) < FAST else 2))
+        return self._laid_out(segment.all(), len(segment) * (4 if len(segment) < FAST else 2))
 
-    def _laid_out(self, rows: array[int], size: int) -> array[int]:
+    def _laid_out(self, rows: list[int], size: int) -> Column:
         """Return a segment of so many slots with these rows, empty slots among them left out."""
-        laid_out = array("i", [NONE]) * size
+        laid_out = filled(NONE, size)
         mask = size - 1
         for row in rows:
             if row >= 0:
@@ -119,17 +120,11 @@ class HashTable:
                 laid_out[slot] = row
         return laid_out
 
-    @property
-    def counts(self) -> array[int]:
-        """How many rows each segment holds."""
-        return array("i", self.held)
-
-    def rebuilt(self, segments: list[array[int]], counts: array[int]) -> None:
-        """Take over segments as an equal table had them; an empty one stands for none."""
-        self.segments = [segment or None for segment in segments]
-        self.held = counts.tolist()
+    def rebuilt(self, segments: list[Column | None], held: list[int]) -> None:
+        """Take over segments as an equal table had them."""
+        self.segments, self.held = segments, held
 
     @property
     def size_bytes(self) -> int:
         """How much memory the segments take."""
-        return sum(len(segment) * 4 for segment in self.segments if segment is not None)
+        return sum(segment.size_bytes for segment in self.segments if segment is not None)

@@ -7,11 +7,11 @@ as objects of Python would cost half as much again, and a start from a file woul
 
 from __future__ import annotations
 
-from array import array
 from hashlib import blake2b
 
-from suture.model.graph.columns import integers, reserve
-from suture.model.graph.hashtable import SEGMENT_SHIFT, HashTable
+from suture.model.graph.column import Column
+from suture.model.graph.columns import integers
+from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
 
@@ -24,7 +24,7 @@ class Interned:
         self._hasher = blake2b(digest_size=4, key=secret)
         self.texts = Names()
         """Every value by number; empty where a number is free."""
-        self.texts.grow(1)
+        self.texts.add()
         self.table = HashTable(self._hash_of)
         self.uses = integers()
         """How many rows use each."""
@@ -52,12 +52,12 @@ class Interned:
                 self.uses[number] += 1
                 return number
             slot = (slot + 1) & mask
-        if self.free:
+        if len(self.free):
             number = self.free.pop()
             self.uses[number] = 1
         else:
             number = len(self.uses)
-            texts.grow(1)
+            texts.add()
             self.uses.append(1)
         texts.set(number, value)
         segment[slot] = number
@@ -89,7 +89,7 @@ class Interned:
     def _hash(self, value: bytes) -> int:
         hasher = self._hasher.copy()
         hasher.update(value)
-        return int.from_bytes(hasher.digest(), "little")
+        return int.from_bytes(hasher.digest(), "little") & HASH
 
     def _hash_of(self, number: int) -> int:
         return self._hash(self.texts.get(number))
@@ -97,13 +97,13 @@ class Interned:
     def reserve(self, share: float) -> None:
         """Make room for a share more of values."""
         self.texts.reserve(share)
-        reserve(self.uses, share)
+        self.uses.reserve(share)
 
-    def restore(self, uses: array[int], free: array[int]) -> None:
+    def restore(self, uses: Column, free: Column) -> None:
         """Take over how an equal one is used; its texts and table are restored by themselves."""
         self.uses, self.free = uses, free
 
     @property
     def size_bytes(self) -> int:
         """How much memory the values take, with their columns."""
-        return self.texts.size_bytes + 10 * len(self.uses) + self.table.size_bytes
+        return self.texts.size_bytes + 12 * len(self.uses) + self.table.size_bytes

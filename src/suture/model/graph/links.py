@@ -7,12 +7,10 @@ end can go in a moment, however many links the other end has.
 
 from __future__ import annotations
 
-from array import array
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from suture.model.graph.columns import CHUNK, NONE, integers, narrow, read_narrow, reserve, widened
-
-_CHUNK_OF_NONE: Final = array("i", [NONE]) * CHUNK
+from suture.model.graph.column import CHUNK
+from suture.model.graph.columns import NONE, integers, loaded
 
 
 class Links:
@@ -24,17 +22,17 @@ class Links:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.source, self.target, self.detail = integers(), integers(), narrow()
-        self.in_next, self.in_previous = integers(), integers()
-        self.out_next, self.out_previous = integers(), integers()
-        self.in_head, self.out_head = integers(), integers()
+        self.source, self.target, self.detail = integers(1), integers(2), integers(3)
+        self.in_next, self.in_previous = integers(4), integers(5)
+        self.out_next, self.out_previous = integers(6), integers(7)
+        self.in_head, self.out_head = integers(step=19), integers(step=20)
         self.count = 0
         self._free = NONE
 
-    def grow(self, more: array[int]) -> None:
-        """Make room for more rows, without links; `more` holds NONE for each."""
-        self.in_head += more
-        self.out_head += more
+    def grow(self) -> None:
+        """Make room for CHUNK more rows, without links."""
+        self.in_head.grow(NONE)
+        self.out_head.grow(NONE)
 
     def add(self, source: int, target: int, detail: int) -> int:
         """Link two rows; return the link. The youngest link of a row comes first."""
@@ -45,7 +43,7 @@ class Links:
         in_first, out_first = self.in_head[target], self.out_head[source]
         self.source[link] = source
         self.target[link] = target
-        self._set_detail(link, detail)
+        self.detail[link] = detail
         in_next[link] = in_first
         self.in_previous[link] = NONE
         self.out_next[link] = out_first
@@ -66,9 +64,11 @@ class Links:
     def _more(self) -> None:
         """Make room for more links, all free."""
         first = len(self.source)
-        for name in self.COLUMNS[:6]:
-            getattr(self, name).extend(_CHUNK_OF_NONE)
-        self.detail.frombytes(bytes(CHUNK * self.detail.itemsize))
+        for column in (
+            self.source, self.target, self.detail,
+            self.in_next, self.in_previous, self.out_next, self.out_previous,
+        ):  # fmt: skip
+            column.grow(NONE)
         for link in range(first, first + CHUNK - 1):
             self.in_next[link] = link + 1
         self._free = first
@@ -93,18 +93,11 @@ class Links:
         self._leave_target(link)
         first = self.in_head[target]
         self.target[link] = target
-        self._set_detail(link, detail)
+        self.detail[link] = detail
         self.in_next[link], self.in_previous[link] = first, NONE
         if first >= 0:
             self.in_previous[first] = link
         self.in_head[target] = link
-
-    def _set_detail(self, link: int, detail: int) -> None:
-        try:
-            self.detail[link] = detail
-        except OverflowError:
-            self.detail = widened(self.detail)
-            self.detail[link] = detail
 
     def _leave_target(self, link: int) -> None:
         before, after = self.in_previous[link], self.in_next[link]
@@ -136,7 +129,7 @@ class Links:
     def reserve(self, share: float) -> None:
         """Make room for a share more of links."""
         for name in self.COLUMNS:
-            reserve(getattr(self, name), share)
+            getattr(self, name).reserve(share)
 
     COLUMNS: ClassVar[tuple[str, ...]] = (
         "source", "target", "in_next", "in_previous", "out_next", "out_previous",
@@ -151,12 +144,10 @@ class Links:
     def restore(self, columns: dict[str, bytes], free: int, count: int) -> None:
         """Take over the columns of an equal one."""
         for name in self.COLUMNS:
-            if name != "detail":
-                setattr(self, name, array("i", columns[name]))
-        self.detail = read_narrow(columns["detail"], len(self.source))
+            setattr(self, name, loaded(columns[name]))
         self._free, self.count = free, count
 
     @property
     def size_bytes(self) -> int:
         """How much memory the links take, the heads of rows left out."""
-        return len(self.source) * (24 + self.detail.itemsize)
+        return 7 * self.source.size_bytes

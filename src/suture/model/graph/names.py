@@ -9,12 +9,10 @@ from __future__ import annotations
 from array import array
 from typing import Final
 
-from suture.model.graph.columns import reserve
+from suture.model.graph.column import Column
+from suture.model.graph.columns import integers
 
 STEP: Final = 4
-
-LONG: Final = 0xFFFF
-"""Texts of so many bytes and more have their size beside the column: few names have 100."""
 
 _FILL: Final = [bytes(size) for size in range(STEP)]
 
@@ -22,19 +20,24 @@ _FILL: Final = [bytes(size) for size in range(STEP)]
 class Names:
     """Text by number: a row's name, a value that rows share."""
 
-    __slots__ = ("_free", "at", "block", "long", "sizes")
+    __slots__ = ("_free", "at", "block", "sizes")
 
     def __init__(self) -> None:
         self.block = bytearray()
-        self.at = array("I")
-        self.sizes = array("H")
-        self.long: dict[int, int] = {}
+        self.at = integers(step=15)
+        """Where each begins. LIMIT: 2 GB; the names of two million objects are 50 MB."""
+        self.sizes = integers(step=16)
         self._free: dict[int, array[int]] = {}
 
-    def grow(self, more: int) -> None:
-        """Make room for more of them, without text."""
-        self.at.frombytes(bytes(more * self.at.itemsize))
-        self.sizes.frombytes(bytes(more * self.sizes.itemsize))
+    def grow(self) -> None:
+        """Make room for CHUNK more of them, without text."""
+        self.at.grow(0)
+        self.sizes.grow(0)
+
+    def add(self) -> None:
+        """Make room for one more, without text."""
+        self.at.append(0)
+        self.sizes.append(0)
 
     def set(self, number: int, text: bytes) -> None:
         """Give a text to what has none."""
@@ -48,44 +51,29 @@ class Names:
             block += text
             block += _FILL[-size % STEP]
         self.at[number] = at
-        if size >= LONG:
-            self.long[number] = size
-            size = LONG
         self.sizes[number] = size
 
     def clear(self, number: int) -> None:
         """Take a text away."""
-        room = -(-self.size(number) // STEP)
+        room = -(-self.sizes[number] // STEP)
         if room:
             self._free.setdefault(room, array("I")).append(self.at[number])
         self.sizes[number] = 0
-        self.long.pop(number, None)
-
-    def size(self, number: int) -> int:
-        """Return how many bytes a text has."""
-        size = self.sizes[number]
-        return size if size < LONG else self.long[number]
 
     def get(self, number: int) -> bytes:
         """Return a text; an empty one where there is none."""
         at, size = self.at[number], self.sizes[number]
-        if size >= LONG:
-            size = self.long[number]
         return bytes(self.block[at : at + size])
 
     def text(self, number: int) -> str:
         """Return the same as a text; lone surrogates, which a name may come with, as they came."""
         at, size = self.at[number], self.sizes[number]
-        if size >= LONG:
-            size = self.long[number]
         # WHY not by way of bytes: nearly every answer names something, and each copy costs.
         return self.block[at : at + size].decode("utf-8", "surrogatepass")
 
     def same(self, number: int, text: bytes) -> bool:
         """Whether this is the very text of a number."""
         size = self.sizes[number]
-        if size >= LONG:
-            size = self.long[number]
         if size != len(text):
             return False
         at = self.at[number]
@@ -96,8 +84,8 @@ class Names:
 
         WHY at once: a block that was just read has none, and would be moved with its next text.
         """
-        reserve(self.at, share)
-        reserve(self.sizes, share)
+        self.at.reserve(share)
+        self.sizes.reserve(share)
         length = len(self.block)
         self.block += bytes(int(length * share))
         del self.block[length:]
@@ -115,13 +103,12 @@ class Names:
     def restore(
         self,
         block: bytearray,
-        at: array[int],
-        sizes: array[int],
-        long: dict[int, int],
+        at: Column,
+        sizes: Column,
         free_room: array[int],
     ) -> None:
         """Take over what an equal one held."""
-        self.block, self.at, self.sizes, self.long = block, at, sizes, long
+        self.block, self.at, self.sizes = block, at, sizes
         self._free = {}
         for room, place in zip(free_room[::2], free_room[1::2], strict=True):
             self._free.setdefault(room, array("I")).append(place)

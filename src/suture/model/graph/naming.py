@@ -6,14 +6,13 @@ asks of a few is walked.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import compress
 from typing import Final
 
 from suture.model.edges import Edge
 from suture.model.graph.answers import Use
-from suture.model.graph.dependents import gathered
+from suture.model.graph.column import Column, Flags
 from suture.model.graph.graph import Graph
 from suture.model.graph.places import Kind
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
@@ -26,8 +25,8 @@ class Naming:
     """The part of the graph's face that speaks of what objects name, and of who names them."""
 
     _graph: Graph
-    _flags: array[int]
-    _place: array[int]
+    _flags: Flags
+    _place: Column
     _kind: list[Kind]
     _spaces: list[str]
     _leaving: int
@@ -92,17 +91,17 @@ class Naming:
             return
         asked = {*numbers, self._graph.details.shared}
         places: Sequence[int] = range(len(rows))
-        level: Sequence[int] = gathered(links.out_head, rows)
+        level: Sequence[int] = links.out_head.at(rows)
         while True:
             if min(level) < 0:
                 there = [link >= 0 for link in level]
                 places, level = list(compress(places, there)), list(compress(level, there))
             if not level:
                 return
-            details = gathered(links.detail, level)
+            details = links.detail.at(level)
             if not asked.isdisjoint(details):
-                yield places, details, gathered(links.target, level)
-            level = gathered(links.out_next, level)
+                yield places, details, links.target.at(level)
+            level = links.out_next.at(level)
 
     def _pointed(self, detail: int, target: int, edge: Edge) -> Sequence[int]:
         """Return what a link, or the set of needs that it leads to, names for a reason."""
@@ -115,7 +114,7 @@ class Naming:
 
     def named(self, rows: Sequence[int]) -> list[int]:
         """Return which of some objects others name, or select from."""
-        heads = gathered(self._graph.links.in_head, rows)
+        heads = self._graph.links.in_head.at(rows)
         if max(heads, default=-1) < 0:
             return []
         return [row for row, head in zip(rows, heads, strict=True) if head >= 0]

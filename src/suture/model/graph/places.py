@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from suture.model.graph.columns import NONE, integers
+from suture.model.graph.columns import NONE, integers, loaded
 from suture.model.names import CRDS, MUTATING_POLICIES, PODS, VALIDATING_POLICIES, Gvk, Resource
 
 POD_CLASSES: Final = Resource("graph.suture.dev", "podclasses")
@@ -132,9 +132,7 @@ class Places:
                 continue
             kind.places[namespace] = place
             self.by_namespace.setdefault(namespace, {})[resource] = place
-        self.uses, self.head = integers(), integers()
-        self.uses.frombytes(uses)
-        self.head.frombytes(head)
+        self.uses, self.head = loaded(uses), loaded(head)
 
     @property
     def size_bytes(self) -> int:

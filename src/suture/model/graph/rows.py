@@ -6,11 +6,11 @@ does not fit a column (a uid that is no UUID, a version that is no number) stand
 
 from __future__ import annotations
 
-from array import array
 from hashlib import blake2b
 from typing import ClassVar, Final
 
-from suture.model.graph.columns import NONE, integers, narrow, reserve, widened
+from suture.model.graph.column import CHUNK, Column
+from suture.model.graph.columns import NONE, flags, integers
 from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
@@ -31,8 +31,12 @@ NEED_SET: Final = 128
 NO_UID: Final = bytes(16)
 _SPREAD: Final = 0x9E3779B1  # any odd number: places are small numbers, hashes are not
 _MASK_128: Final = (1 << 128) - 1
-_LOW: Final = (1 << 32) - 1
-_VERSION_DIGITS: Final = len(str(1 << 40)) - 1
+_ABOVE_HASH: Final = 128 - HASH.bit_length()
+_LOW_BITS: Final = 31
+_LOW: Final = (1 << _LOW_BITS) - 1
+_VERSION_DIGITS: Final = len(str(1 << 39)) - 1
+_MIDDLE_S: Final = 1 << 31
+"""When columns of times begin: in 2038, so that they reach from 1970 to 2106."""
 
 
 class Rows:
@@ -64,19 +68,19 @@ class Rows:
         self._factor = int.from_bytes(blake2b(b"uids", digest_size=16, key=secret).digest()) | 1
         self.secret = secret
         self.names = Names()
-        self.place = integers()
-        self.hashes = array("I")
+        self.place = integers(step=8)
+        self.hashes = integers(step=9)
         self.uids = bytearray()
-        self.versions = array("I")
-        self.epochs = array("B")
-        """What is above the 32 bits of a version. LIMIT: 2^40, 1,000 writes a second for 35 years;
+        self.versions = integers(step=10)
+        self.epochs = flags(step=21)
+        """What is above the 31 bits of a version. LIMIT: 2^39, 1,000 writes a second for 17 years;
         later ones are kept beside."""
-        self.created = array("I")
-        self.flags = array("B")
-        self.labels = integers()
-        self.extra = integers()
+        self.created = integers(step=11)
+        self.flags = flags(step=22)
+        self.labels = integers(step=12)
+        self.extra = integers(step=13)
         """An object's facts, by number; a pod's class, by row; of a class its number."""
-        self.traits = narrow()
+        self.traits = integers(step=14)
         self.deleted: dict[int, float] = {}
         self.odd_uids: dict[int, str] = {}
         self.odd_versions: dict[int, str] = {}
@@ -94,7 +98,7 @@ class Rows:
 
     def new(self) -> int:
         """Return an empty row; NONE where `grow` is needed first."""
-        if self._free:
+        if len(self._free):
             return self._free.pop()
         row = self._next
         if row == len(self.place):
@@ -102,15 +106,17 @@ class Rows:
         self._next = row + 1
         return row
 
-    def grow(self, more: array[int]) -> None:
-        """Make room for more rows; `more` holds NONE for each."""
-        self.place += more
-        zeros = bytes(8 * len(more))
-        for name in self.COLUMNS[1:]:
-            column: array[int] = getattr(self, name)
-            column.frombytes(zeros[: len(more) * column.itemsize])
-        self.uids += zeros + zeros
-        self.names.grow(len(more))
+    def grow(self) -> None:
+        """Make room for CHUNK more rows."""
+        self.place.grow(NONE)
+        for column in (
+            self.hashes, self.versions, self.created, self.labels, self.extra, self.traits,
+        ):  # fmt: skip
+            column.grow(0)
+        self.epochs.grow()
+        self.flags.grow()
+        self.uids += bytes(16 * CHUNK)
+        self.names.grow()
 
     def free(self, row: int) -> None:
         """Give a row back; it has no name and no uid any more."""
@@ -123,17 +129,14 @@ class Rows:
         """The rows that are free, as the bytes of a column."""
         return self._free.tobytes()
 
-    def restored(self, rows: int, free: array[int]) -> None:
+    def restored(self, rows: int, free: Column) -> None:
         """Take note of how many rows the columns hold, and which of them are free."""
         self._next, self._free = rows, free
-        # The tables read the columns of old, else.
-        self.by_name = HashTable(self.hashes.__getitem__)
-        self.by_uid = HashTable(self._uid_hash_of)
 
     def reserve(self, share: float) -> None:
         """Make room for a share more of rows."""
         for name in self.COLUMNS:
-            reserve(getattr(self, name), share)
+            getattr(self, name).reserve(share)
         self.names.reserve(share)
         length = len(self.uids)
         self.uids += bytes(int(length * share))
@@ -217,7 +220,7 @@ class Rows:
         Returns NONE, or the row that is found by it already, and then does nothing.
         """
         # `find_uid` and the table's `insert` in one search: each new object comes by here.
-        hashed = ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> 96
+        hashed = ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> _ABOVE_HASH
         table, number, uids = self.by_uid, hashed >> SEGMENT_SHIFT, self.uids
         segment = table.room(number)
         mask = len(segment) - 1
@@ -262,7 +265,7 @@ class Rows:
         WHY not its own bits, which are random: whoever writes an ownerReference chooses them.
         Source: multiply-shift hashing (Dietzfelbinger et al., 1997), universal for a secret factor.
         """
-        return ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> 96
+        return ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> _ABOVE_HASH
 
     def _uid_hash_of(self, row: int) -> int:
         return self.hash_uid(self.uids[row << 4 : (row << 4) + 16])
@@ -273,7 +276,7 @@ class Rows:
         """Return a row's resourceVersion as it is written."""
         if self.odd_versions and row in self.odd_versions:
             return self.odd_versions[row]
-        number = self.epochs[row] << 32 | self.versions[row]
+        number = self.epochs[row] << _LOW_BITS | self.versions[row]
         return str(number) if number else ""
 
     def set_version(self, row: int, text: str) -> None:
@@ -282,21 +285,11 @@ class Rows:
         if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) <= _VERSION_DIGITS:
             number = int(text)
         self.versions[row] = number & _LOW
-        self.epochs[row] = number >> 32
+        self.epochs[row] = number >> _LOW_BITS
         if text and not number:
             self.odd_versions[row] = text
         elif self.odd_versions:
             self.odd_versions.pop(row, None)
-
-    # ---- what holds it, and who writes it
-
-    def set_traits(self, row: int, number: int) -> None:
-        """Give a row the number of its finalizers and managers."""
-        try:
-            self.traits[row] = number
-        except OverflowError:
-            self.traits = widened(self.traits)
-            self.traits[row] = number
 
     # ---- when it was made
 
@@ -304,23 +297,23 @@ class Rows:
         """Return when a row's object was made, in seconds since the epoch."""
         if self.odd_times and row in self.odd_times:
             return self.odd_times[row]
-        return float(self.created[row])
+        return float(self.created[row] + _MIDDLE_S)
 
     def set_created(self, row: int, seconds: float) -> None:
         """Note when a row's object was made; whole seconds from 1970 to 2106 cost least."""
-        if 0 <= seconds <= HASH and seconds.is_integer():
-            self.created[row] = int(seconds)
+        if 0 <= seconds < 2 * _MIDDLE_S and seconds.is_integer():
+            self.created[row] = int(seconds) - _MIDDLE_S
             if self.odd_times:
                 self.odd_times.pop(row, None)
         else:
-            self.created[row] = 0
+            self.created[row] = -_MIDDLE_S
             self.odd_times[row] = seconds
 
     @property
     def size_bytes(self) -> int:
         """How much memory the columns take, names and tables left out."""
-        columns: list[array[int]] = [getattr(self, name) for name in self.COLUMNS]
-        return len(self.uids) + sum(len(one) * one.itemsize for one in columns)
+        sizes: list[int] = [getattr(self, name).size_bytes for name in self.COLUMNS]
+        return len(self.uids) + sum(sizes)
 
 
 _NO_UID_TEXT: Final = NO_UID.hex()

@@ -12,10 +12,12 @@ from array import array
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import accumulate, pairwise
+from typing import Any
 
 import msgspec
 
-from suture.model.graph.columns import integers, read_narrow
+from suture.model.graph.column import Column
+from suture.model.graph.columns import loaded
 from suture.model.graph.detail import Detail
 from suture.model.graph.freshness import Freshness
 from suture.model.graph.graph import Graph
@@ -31,7 +33,7 @@ Block = bytes | bytearray | memoryview
 _CHAINS = ("heads", "next", "previous")
 _PARTS_OF_TABLE = ("sizes", "counts", "slots")
 
-VERSION = 6
+VERSION = 7
 """Raised with every change of what a column means."""
 
 
@@ -65,8 +67,6 @@ class _Table(msgspec.Struct, frozen=True):
     odd_versions: list[tuple[int, str]]
     odd_times: list[tuple[int, float]]
     free_classes: list[int]
-    long: dict[str, list[tuple[int, int]]]
-    """Of each column of texts those of LONG bytes and more, with their sizes."""
 
 
 _table_decoder = msgspec.msgpack.Decoder(_Table)
@@ -82,26 +82,28 @@ def blocks(graph: Graph) -> dict[str, Callable[[], Block]]:
         "table": lambda: msgspec.msgpack.encode(_table(graph)),
     }
     for name, column in _columns(graph).items():
-        found[name] = partial(_itself, column)
+        found[name] = column.tobytes
+    for name, texts in _texts(graph):
+        found[f"{name}/block"] = partial(_itself, texts.block)
+    found["rows/uids"] = partial(_itself, rows.uids)
     found["rows/free"] = lambda: rows.free_rows
     for name, texts in _texts(graph):
         found[f"{name}/free-room"] = partial(_free_room, texts)
     for name, table in _tables(graph):
         found[f"tables/{name}/sizes"] = partial(_segment_sizes, table)
-        found[f"tables/{name}/counts"] = table.counts.tobytes
+        found[f"tables/{name}/counts"] = partial(_segment_counts, table)
         found[f"tables/{name}/slots"] = partial(_segment_slots, table)
     return found
 
 
-def _columns(graph: Graph) -> dict[str, array[int] | bytearray]:
+def _columns(graph: Graph) -> dict[str, Any]:
     rows = graph.rows_of
-    found: dict[str, array[int] | bytearray] = {
-        "rows/uids": rows.uids,
+    # Any: columns of either sort, of which all that is asked for is their bytes.
+    found: dict[str, Any] = {
         "places/uses": graph.places.uses,
         "places/head": graph.places.head,
     }
     for name, texts in _texts(graph):
-        found[f"{name}/block"] = texts.block
         found[f"{name}/at"] = texts.at
         found[f"{name}/sizes"] = texts.sizes
     for name, sets in _shared(graph):
@@ -119,12 +121,16 @@ def _columns(graph: Graph) -> dict[str, array[int] | bytearray]:
     return found
 
 
-def _itself(column: array[int] | bytearray) -> Block:
-    return memoryview(column).cast("B")
+def _itself(block: bytearray) -> Block:
+    return memoryview(block)
 
 
 def _segment_sizes(table: HashTable) -> bytes:
     return array("i", [0 if one is None else len(one) for one in table.segments]).tobytes()
+
+
+def _segment_counts(table: HashTable) -> bytes:
+    return array("i", table.held).tobytes()
 
 
 def _segment_slots(table: HashTable) -> bytes:
@@ -145,14 +151,13 @@ def restored(take: Callable[[str], Block]) -> Graph:
     graph = Graph(table.secret)
     _restore_rows(graph, table, take)
     for name, sets in _shared(graph):
-        sets.restore(_column("i", take(f"{name}/uses")), _column("i", take(f"{name}/free")))
+        sets.restore(loaded(take(f"{name}/uses")), loaded(take(f"{name}/free")))
     for name, texts in _texts(graph):
         texts.restore(
             bytearray(take(f"{name}/block")),
-            _column("I", take(f"{name}/at")),
-            _column("H", take(f"{name}/sizes")),
-            dict(table.long[name]),
-            _column("I", take(f"{name}/free-room")),
+            loaded(take(f"{name}/at")),
+            loaded(take(f"{name}/sizes")),
+            array("I", bytes(take(f"{name}/free-room"))),
         )
     for name, found in _tables(graph):
         _restore_table(found, *(take(f"tables/{name}/{part}") for part in _PARTS_OF_TABLE))
@@ -166,9 +171,9 @@ def restored(take: Callable[[str], Block]) -> Graph:
     ):
         links.restore({name: bytes(take(f"{room}/{name}")) for name in Links.COLUMNS}, *ends)
     for name in _CHAINS:
-        setattr(graph.chain, name, _column("i", take(f"chains/{name}")))
+        getattr(graph.chain, name).load(take(f"chains/{name}"))
     for name in graph.classes.COLUMNS:
-        setattr(graph.classes, name, _column("i", take(f"classes/{name}")))
+        getattr(graph.classes, name).load(take(f"classes/{name}"))
     graph.classes.free = table.free_classes
     graph.details.restore(table.details)
     graph.selecting.index = table.selecting
@@ -211,7 +216,6 @@ def _table(graph: Graph) -> _Table:
         odd_versions=list(rows.odd_versions.items()),
         odd_times=list(rows.odd_times.items()),
         free_classes=graph.classes.free,
-        long={name: list(texts.long.items()) for name, texts in _texts(graph)},
     )
 
 
@@ -228,11 +232,9 @@ def _read_table(block: Block) -> _Table:
 def _restore_rows(graph: Graph, table: _Table, take: Callable[[str], Block]) -> None:
     rows = graph.rows_of
     for name in Rows.COLUMNS:
-        if name != "traits":
-            setattr(rows, name, _column(getattr(rows, name).typecode, take(f"rows/{name}")))
-    rows.traits = read_narrow(take("rows/traits"), len(rows.place))
+        getattr(rows, name).load(take(f"rows/{name}"))
     rows.uids = bytearray(take("rows/uids"))
-    rows.restored(table.rows, _column("i", take("rows/free")))
+    rows.restored(table.rows, loaded(take("rows/free")))
     rows.deleted = dict(table.deleted)
     rows.odd_uids = dict(table.odd_uids)
     rows.odd_versions = dict(table.odd_versions)
@@ -253,14 +255,17 @@ def _check_lengths(graph: Graph) -> None:
 
 
 def _restore_table(table: HashTable, sizes: Block, counts: Block, slots: Block) -> None:
-    all_slots = _column("i", slots)
-    parts = _column("i", sizes), _column("i", counts)
-    if len(parts[0]) != SEGMENTS or len(parts[1]) != SEGMENTS or sum(parts[0]) != len(all_slots):
+    lengths, held = loaded(sizes).all(), loaded(counts).all()
+    whole = memoryview(slots).cast("B")
+    if len(lengths) != SEGMENTS or len(held) != SEGMENTS or 4 * sum(lengths) != len(whole):
         raise ValueError("a table that finds rows is not whole")
-    table.rebuilt([all_slots[at:end] for at, end in _bounds(parts[0])], parts[1])
+    segments: list[Column | None] = [
+        loaded(whole[4 * at : 4 * end]) if end > at else None for at, end in _bounds(lengths)
+    ]
+    table.rebuilt(segments, held)
 
 
-def _bounds(sizes: array[int]) -> Iterator[tuple[int, int]]:
+def _bounds(sizes: list[int]) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each of some pieces that stand end to end."""
     return pairwise(accumulate(sizes, initial=0))
 
@@ -281,12 +286,6 @@ def _tables(graph: Graph) -> tuple[tuple[str, HashTable], ...]:
     rows = graph.rows_of
     of_rows = ("by-name", rows.by_name), ("by-uid", rows.by_uid)
     return *of_rows, *((name, one.table) for name, one in _shared(graph))
-
-
-def _column(typecode: str, block: Block) -> array[int]:
-    column = integers() if typecode == "i" else array(typecode)
-    column.frombytes(block)
-    return column
 
 
 def _let_stay(graph: Graph) -> None:

@@ -6,13 +6,13 @@ classes of its namespace.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 
-from suture.model.graph.names import LONG, Names
+from suture.model.graph.column import Column
+from suture.model.graph.names import Names
 from suture.model.labels import Labels
 from suture.model.selectors import Operator, Selector
 
@@ -56,7 +56,7 @@ class Matcher:
                 return False
         return not self._rest or self._rest_matches(raw)
 
-    def among(self, rows: Iterable[int], numbers: array[int], texts: Names) -> list[int]:
+    def among(self, rows: Iterable[int], numbers: Column, texts: Names) -> list[int]:
         """Return which of some rows have labels, texts by their `numbers`, that meet the selector.
 
         WHY beside `matches`: of a thousand pod classes the labels are looked at where they stand.
@@ -65,8 +65,8 @@ class Matcher:
         found = []
         for row in rows:
             number = numbers[row]
-            size, start = sizes[number], at[number]
-            end = start + (size if size < LONG else texts.size(number))
+            start = at[number]
+            end = start + sizes[number]
             for pair in pairs:
                 if find(pair, start, end) < 0:
                     break

@@ -12,7 +12,6 @@ from typing import Final
 
 from suture.model.edges import Edge
 from suture.model.graph.bulk import Bulk
-from suture.model.graph.dependents import gathered
 from suture.model.graph.naming import FEW
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS, TERMINATING
 from suture.model.graph.storage import name_bytes
@@ -97,22 +96,22 @@ class Standing(Bulk):
 
     def owned_within(self, rows: Sequence[int], inside: Collection[int]) -> bool:
         """Whether every owner that some objects name is `inside`, and none of them is going."""
-        if any(flags & TERMINATING for flags in set(gathered(self._flags, rows))):
+        if any(flags & TERMINATING for flags in set(self._flags.at(rows))):
             return False
         kinds, extra = self._kind, self._graph.rows_of.extra
-        places = gathered(self._place, rows)
+        places = self._place.at(rows)
         of_pods = {place for place in set(places) if kinds[place].of_pods}
         holders: Sequence[int] = rows
         if of_pods:
             pods = [place in of_pods for place in places]
-            classes = set(gathered(extra, list(compress(rows, pods))))
+            classes = set(extra.at(list(compress(rows, pods))))
             holders = [*compress(rows, [not one for one in pods]), *classes]
         owners, known = self._graph.owners, frozenset(inside)
-        links = [link for link in gathered(owners.out_head, holders) if link >= 0]
+        links = [link for link in owners.out_head.at(holders) if link >= 0]
         while links:
-            if not known.issuperset(gathered(owners.target, links)):
+            if not known.issuperset(owners.target.at(links)):
                 return False
-            links = [link for link in gathered(owners.out_next, links) if link >= 0]
+            links = [link for link in owners.out_next.at(links) if link >= 0]
         return True
 
     def used_from_outside(
@@ -183,7 +182,7 @@ class Standing(Bulk):
         """
         if not rows:
             return (), {}
-        numbers = gathered(self._graph.rows_of.extra, rows)
+        numbers = self._graph.rows_of.extra.at(rows)
         sets = self._graph.facts_sets
         facts = {
             number: unpack_facts(sets[number]) if sets[number] else None for number in set(numbers)

@@ -7,15 +7,13 @@ object writes into its row, next door.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Final
 
 import msgspec
 
 from suture.model.edges import Need, Needs
-from suture.model.graph.columns import CHUNK, NONE, Chain
+from suture.model.graph.columns import NONE, Chain
 from suture.model.graph.derived import DERIVES, derived_needs
 from suture.model.graph.detail import Detail
 from suture.model.graph.details import Details
@@ -27,8 +25,6 @@ from suture.model.graph.rows import NEED_SET, NO_UID, Rows, packed_uid
 from suture.model.graph.selecting import Selecting
 from suture.model.names import NODES, ObjectKey
 from suture.model.objects import ClusterObject
-
-_CHUNK_OF_NONE: Final = array("i", [NONE]) * CHUNK
 
 
 class Storage:
@@ -59,10 +55,10 @@ class Storage:
     def _new_row(self) -> int:
         row = self.rows_of.new()
         if row < 0:
-            self.rows_of.grow(_CHUNK_OF_NONE)
-            self.links.grow(_CHUNK_OF_NONE)
-            self.owners.grow(_CHUNK_OF_NONE)
-            self.chain.grow(_CHUNK_OF_NONE)
+            self.rows_of.grow()
+            self.links.grow()
+            self.owners.grow()
+            self.chain.grow()
             row = self.rows_of.new()
         return row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suture.model.graph.columns import CHUNK
+from suture.model.graph.column import CHUNK
 from suture.model.graph.places import POD_CLASSES
 from suture.model.graph.reading import Readable
 from suture.model.names import PODS, ObjectKey, Resource

@@ -6,13 +6,13 @@ was admitted counts as gone at once (pessimistic); an admitted addition counts o
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from suture.model.edges import Edge, Link
 from suture.model.graph.answers import Owner
-from suture.model.graph.dependents import dependents, gathered, owned_alone
+from suture.model.graph.column import Column
+from suture.model.graph.dependents import dependents, owned_alone
 from suture.model.graph.derived import REFERS
 from suture.model.graph.graph import Graph
 from suture.model.graph.links import Links
@@ -168,7 +168,7 @@ class GraphView(Standing):
     def containers(self, rows: Sequence[int]) -> list[int]:
         """Return which of some rows hold a namespace or a definition: what has a content."""
         with_content = self._with_content()
-        places = gathered(self._graph.rows_of.place, rows)
+        places = self._graph.rows_of.place.at(rows)
         if with_content.isdisjoint(places):
             return []
         found = zip(rows, places, strict=True)
@@ -179,7 +179,7 @@ class GraphView(Standing):
         kind = self._graph.places.kinds.get(resource)
         if kind is None:
             return []
-        places, kinds = gathered(self._place, rows), self._kind
+        places, kinds = self._place.at(rows), self._kind
         wanted = {place for place in set(places) if kinds[place] is kind}
         if not wanted:
             return []
@@ -187,7 +187,7 @@ class GraphView(Standing):
 
     def in_no_namespace(self, rows: Sequence[int]) -> list[int]:
         """Return which of some rows are cluster-scoped."""
-        places, names = gathered(self._place, rows), self._graph.places.namespace
+        places, names = self._place.at(rows), self._graph.places.namespace
         wanted = {place for place in set(places) if not names[place]}
         if not wanted:
             return []
@@ -353,7 +353,7 @@ class GraphView(Standing):
                 yield links.target[link]
             link = following[link]
 
-    def _sum(self, row: int, counts: array[int]) -> int:
+    def _sum(self, row: int, counts: Column) -> int:
         links, selects = self._graph.links, self._graph.details.selects
         numbers, found = self._graph.rows_of.extra, 0
         link, following, detail, target = (

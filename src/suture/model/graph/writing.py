@@ -77,7 +77,7 @@ class Writable(Readable):
         rows.set_created(row, thing.created)
         if thing.finalizers or thing.managers:
             traits = pack_traits(thing.finalizers, thing.managers)
-            rows.set_traits(row, self.trait_sets.use(traits))
+            rows.traits[row] = self.trait_sets.use(traits)
         if kind.of_pods:
             flags = rows.flags[row] = self._flags(row, thing, kind, leaving=leaving)
             self._begin_pod(row, thing, flags)
@@ -144,7 +144,7 @@ class Writable(Readable):
         flags = rows.flags[row] = self._flags(row, thing, kind, leaving=leaving)
         if thing.finalizers or thing.managers or rows.traits[row]:
             traits = pack_traits(thing.finalizers, thing.managers)
-            rows.set_traits(row, self.trait_sets.swap(rows.traits[row], traits))
+            rows.traits[row] = self.trait_sets.swap(rows.traits[row], traits)
         if kind.of_pods:
             self._write_pod(row, thing, had, flags)
         else:
