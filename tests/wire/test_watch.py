@@ -52,9 +52,9 @@ class Follower:
                 case Upsert(thing=found):
                     self.model[found.key.name] = (found.uid, int(found.resource_version))
                     self.seen.add(found.uid)
-                case Removal(thing=found):
-                    if self.model.get(found.key.name, ("",))[0] == found.uid:
-                        del self.model[found.key.name]
+                case Removal(key=key, uid=uid):
+                    if self.model.get(key.name, ("",))[0] == uid:
+                        del self.model[key.name]
                 case Listed():
                     kept = self.seen
                     self.model = {n: state for n, state in self.model.items() if state[0] in kept}

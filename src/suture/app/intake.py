@@ -110,9 +110,9 @@ class Intake:
             match delta:
                 case Restated():
                     self._restate(resource, delta, sweep)
-                case Removal(thing=thing):
-                    self._passed(thing)
-                    self.remove(thing.key, thing.uid, thing)
+                case Removal():
+                    self._passed(delta)
+                    self.remove(delta.key, delta.uid, delta.last)
                 case Listed():
                     if sweep is not None:
                         await self._sweep(sweep, _number(version))
@@ -307,7 +307,7 @@ class Intake:
             del self._ahead[thing.key]
         return old
 
-    def _passed(self, removed: ClusterObject) -> None:
+    def _passed(self, removed: Removal) -> None:
         """Forget what was read ahead of a removal that the watch now tells."""
         ahead = self._ahead.get(removed.key)
         if ahead is None or ahead.uid != removed.uid:

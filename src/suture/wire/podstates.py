@@ -1,4 +1,4 @@
-"""What changes of a pod as it runs, read from the two ends of a watch line and nothing between.
+"""What changes of a pod as it runs, and that it ended, read from the ends of a watch line.
 
 Nine in ten events of a busy cluster are a pod whose status changed. Of 8 KB its managed fields and
 its spec are 6, and the spec of a pod that has a node says what it said before: the API server
@@ -18,6 +18,7 @@ from suture.wire.podshapes import PodStatus
 from suture.wire.shapes import ABSENT
 
 MODIFIED = b'{"type":"MODIFIED","object":{'
+DELETED = b'{"type":"DELETED","object":{'
 
 _MANAGED = b',"managedFields":['
 _STATUS = b',"status":{'
@@ -56,12 +57,39 @@ class _Head(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     object: _Object
 
 
+class _Name(msgspec.Struct, rename="camel", gc=False):
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+
+
+class _Named(msgspec.Struct, rename="camel", gc=False, forbid_unknown_fields=True):
+    kind: str
+    api_version: str
+    metadata: _Name
+
+
+class _NamedHead(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    type: str
+    object: _Named
+
+
 class _Tail(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     status: PodStatus
 
 
 _head_decoder = msgspec.json.Decoder(_Head)
+_named_decoder = msgspec.json.Decoder(_NamedHead)
 _tail_decoder = msgspec.json.Decoder(_Tail)
+
+
+class PodEnd(msgspec.Struct, frozen=True, gc=False):
+    """Which life of a pod is over, as of which version: its last state is known."""
+
+    key: ObjectKey
+    uid: str
+    resource_version: str
 
 
 def pod_state(line: bytes, resource: Resource) -> PodState | None:
@@ -104,3 +132,21 @@ def pod_state(line: bytes, resource: Resource) -> PodState | None:
         status_now.ready,
         status_now.finished,
     )
+
+
+def pod_end(line: bytes, resource: Resource) -> PodEnd | None:
+    """Return which pod a watch line says is gone; None where the whole line is to be read.
+
+    INVARIANT: as above; what stands before the managed fields, closed, is JSON by itself.
+    """
+    managed = line.find(_MANAGED)
+    if managed < 0:
+        return None
+    try:
+        meta = _named_decoder.decode(line[:managed] + b"}}}").object.metadata
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    if not meta.name or not meta.uid:
+        return None
+    key = ObjectKey(resource, meta.namespace, meta.name)
+    return PodEnd(key, meta.uid, meta.resource_version)

@@ -15,8 +15,10 @@ from typing import assert_never
 import msgspec
 
 from suture.model.bounded import oldest
+from suture.model.names import ObjectKey
 from suture.model.objects import ClusterObject
 from suture.wire.pages import Bookmark, Decoders, EventType, Failure, Restated, Seen
+from suture.wire.podstates import PodEnd
 from suture.wire.trim import Reader
 
 RECENT = 1024
@@ -38,9 +40,12 @@ class Upsert(msgspec.Struct, frozen=True, gc=False):
 
 
 class Removal(msgspec.Struct, frozen=True, gc=False):
-    """The object is gone; this was its last state."""
+    """A life of an object is over; `last` was its last state, where the line was read whole."""
 
-    thing: ClusterObject
+    key: ObjectKey
+    uid: str
+    resource_version: str
+    last: ClusterObject | None = None
 
 
 class Listed(msgspec.Struct, frozen=True, gc=False):
@@ -206,12 +211,15 @@ class Reflector:
                 thing = event.thing
                 # The list part of a stream comes in no order of versions.
                 if self.phase is Phase.STREAMING or self._in_order(thing.resource_version):
-                    deltas.append(Removal(thing) if event.type is deleted else Upsert(thing))
+                    deltas.append(_removal(thing) if event.type is deleted else Upsert(thing))
                 continue
             match event:
                 case Restated(state=state):
                     if self._in_order(state.resource_version):
                         deltas.append(event)
+                case PodEnd(key=key, uid=uid, resource_version=version):
+                    if self._in_order(version):
+                        deltas.append(Removal(key, uid, version))
                 case Bookmark(resource_version=version, initial=initial):
                     if self.phase is not Phase.STREAMING:
                         self._marked(version)
@@ -281,3 +289,7 @@ class Reflector:
             self.counts["regressions"] += 1
             self._disordered = True
         return False
+
+
+def _removal(last: ClusterObject) -> Removal:
+    return Removal(last.key, last.uid, last.resource_version, last)

@@ -9,7 +9,7 @@ Source: `librt.vecs`, the packed vectors of mypyc.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from librt.vecs import append, extend, pop, vec
 from mypy_extensions import i32, i64, u8
@@ -91,7 +91,8 @@ class Column:
     def load(self, block: bytes | bytearray | memoryview) -> None:
         """Hold what the bytes of such a column say. Errors: ValueError where they are none."""
         try:
-            self._values = vec[i32](memoryview(block).cast("B").cast("i"))
+            values: Any = memoryview(block).cast("B").cast("i")
+            self._values = vec[i32](values)
         except TypeError as error:
             raise ValueError(f"{len(block)} bytes are no column of integers") from error
         self._room = len(self)
@@ -113,7 +114,9 @@ class Column:
 
     def _have_room(self, room: int) -> None:
         if room > self._room:
-            self._values = vec[i32](self._values, capacity=i64(room))
+            # WHY by way of its bytes: copied at once, and what is only room is not touched.
+            values: Any = memoryview(self._values)
+            self._values = vec[i32](values, capacity=i64(room))
             self._room = room
 
 
@@ -159,7 +162,8 @@ class Flags:
 
     def load(self, block: bytes | bytearray | memoryview) -> None:
         """Hold these bytes."""
-        self._values = vec[u8](bytes(block))
+        values: Any = bytes(block)
+        self._values = vec[u8](values)
         self._room = len(self)
 
     def tobytes(self) -> bytes:
@@ -173,7 +177,9 @@ class Flags:
 
     def _have_room(self, room: int) -> None:
         if room > self._room:
-            self._values = vec[u8](self._values, capacity=i64(room))
+            # WHY by way of its bytes: copied at once, and what is only room is not touched.
+            values: Any = memoryview(self._values)
+            self._values = vec[u8](values, capacity=i64(room))
             self._room = room
 
 

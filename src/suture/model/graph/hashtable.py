@@ -124,6 +124,13 @@ class HashTable:
         """Take over segments as an equal table had them."""
         self.segments, self.held = segments, held
 
+    def rehash(self) -> None:
+        """Make the table anew, where the hashes of its rows are others than they were."""
+        held = [row for one in self.segments if one is not None for row in one.all() if row >= 0]
+        self.segments, self.held = [None] * SEGMENTS, [0] * SEGMENTS
+        for row in held:
+            self.insert(self._hash_of(row), row)
+
     @property
     def size_bytes(self) -> int:
         """How much memory the segments take."""

@@ -7,21 +7,20 @@ as objects of Python would cost half as much again, and a start from a file woul
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from suture.model.graph.column import Column
 from suture.model.graph.columns import integers
-from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
+from suture.model.graph.hashing import KeyedHash
+from suture.model.graph.hashtable import SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
 
 class Interned:
     """Bytes by number. Number 0 stands for none, and costs nothing. `secret` keys the hashes."""
 
-    __slots__ = ("_hasher", "free", "table", "texts", "uses")
+    __slots__ = ("_hash", "free", "table", "texts", "uses")
 
     def __init__(self, secret: bytes) -> None:
-        self._hasher = blake2b(digest_size=4, key=secret)
+        self._hash = KeyedHash(secret)
         self.texts = Names()
         """Every value by number; empty where a number is free."""
         self.texts.add()
@@ -41,7 +40,7 @@ class Interned:
         """Return the number of a value, which is used once more from now on."""
         if not value:
             return 0
-        texts, table, hashed = self.texts, self.table, self._hash(value)
+        texts, table, hashed = self.texts, self.table, self._hash.of(value)
         part = hashed >> SEGMENT_SHIFT
         segment = table.room(part)
         # The table's `candidates` and `insert`, written out: each new object asks for its labels.
@@ -86,13 +85,8 @@ class Interned:
         """Return how many rows use a value."""
         return self.uses[number]
 
-    def _hash(self, value: bytes) -> int:
-        hasher = self._hasher.copy()
-        hasher.update(value)
-        return int.from_bytes(hasher.digest(), "little") & HASH
-
     def _hash_of(self, number: int) -> int:
-        return self._hash(self.texts.get(number))
+        return self._hash.of(self.texts.get(number))
 
     def reserve(self, share: float) -> None:
         """Make room for a share more of values."""

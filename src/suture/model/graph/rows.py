@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 
 from suture.model.graph.column import CHUNK, Column
 from suture.model.graph.columns import NONE, flags, integers
+from suture.model.graph.hashing import KeyedHash
 from suture.model.graph.hashtable import HASH, SEGMENT_SHIFT, HashTable
 from suture.model.graph.names import Names
 
@@ -30,8 +31,6 @@ NEED_SET: Final = 128
 
 NO_UID: Final = bytes(16)
 _SPREAD: Final = 0x9E3779B1  # any odd number: places are small numbers, hashes are not
-_MASK_128: Final = (1 << 128) - 1
-_ABOVE_HASH: Final = 128 - HASH.bit_length()
 _LOW_BITS: Final = 31
 _LOW: Final = (1 << _LOW_BITS) - 1
 _VERSION_DIGITS: Final = len(str(1 << 39)) - 1
@@ -43,7 +42,7 @@ class Rows:
     """The columns, and the two tables that find a row by name and by uid."""
 
     __slots__ = (
-        "_factor", "_free", "_hasher", "_next", "by_name", "by_uid", "created", "deleted",
+        "_free", "_hash", "_next", "by_name", "by_uid", "created", "deleted",
         "epochs", "extra", "flags", "hashes", "labels", "names", "odd_times", "odd_uids",
         "odd_versions", "place", "secret", "traits", "uids", "versions",
     )  # fmt: skip
@@ -61,11 +60,7 @@ class Rows:
     )
 
     def __init__(self, secret: bytes) -> None:
-        # WHY a secret: whoever may create objects could else choose names that all meet in one
-        # slot. Not the interpreter's own hash: that is another in each process, and snapshots
-        # keep the tables.
-        self._hasher = blake2b(digest_size=4, key=secret)
-        self._factor = int.from_bytes(blake2b(b"uids", digest_size=16, key=secret).digest()) | 1
+        self._hash = KeyedHash(secret)
         self.secret = secret
         self.names = Names()
         self.place = integers(step=8)
@@ -146,9 +141,7 @@ class Rows:
 
     def hash_name(self, place: int, name: bytes) -> int:
         """Return the hash of a name in a place."""
-        hasher = self._hasher.copy()
-        hasher.update(name)
-        return (int.from_bytes(hasher.digest(), "little") ^ place * _SPREAD) & HASH
+        return (self._hash.of(name) ^ place * _SPREAD) & HASH
 
     def namesake(self, row: int, place: int) -> int:
         """Return the row that has a row's name in another place; NONE where nobody knows it."""
@@ -195,6 +188,15 @@ class Rows:
         self.by_name.remove(self.hashes[row], row)
         self.names.clear(row)
 
+    def rehash(self) -> None:
+        """Make both tables anew, where they were made by another hash."""
+        for row in range(self._next):
+            # WHY not of place 0: what stands there is found by its uid alone.
+            if self.place[row] > 0:
+                self.hashes[row] = self.hash_name(self.place[row], self.names.get(row))
+        self.by_name.rehash()
+        self.by_uid.rehash()
+
     # ---- by uid
 
     def find_uid(self, uid: bytes) -> int:
@@ -220,7 +222,7 @@ class Rows:
         Returns NONE, or the row that is found by it already, and then does nothing.
         """
         # `find_uid` and the table's `insert` in one search: each new object comes by here.
-        hashed = ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> _ABOVE_HASH
+        hashed = self._hash.of(uid)
         table, number, uids = self.by_uid, hashed >> SEGMENT_SHIFT, self.uids
         segment = table.room(number)
         mask = len(segment) - 1
@@ -259,16 +261,15 @@ class Rows:
         elif self.odd_uids:
             self.odd_uids.pop(row, None)
 
-    def hash_uid(self, uid: bytes | bytearray) -> int:
+    def hash_uid(self, uid: bytes) -> int:
         """Return the hash of a uid.
 
         WHY not its own bits, which are random: whoever writes an ownerReference chooses them.
-        Source: multiply-shift hashing (Dietzfelbinger et al., 1997), universal for a secret factor.
         """
-        return ((int.from_bytes(uid, "little") * self._factor) & _MASK_128) >> _ABOVE_HASH
+        return self._hash.of(uid)
 
     def _uid_hash_of(self, row: int) -> int:
-        return self.hash_uid(self.uids[row << 4 : (row << 4) + 16])
+        return self._hash.of(bytes(self.uids[row << 4 : (row << 4) + 16]))
 
     # ---- versions
 

@@ -21,6 +21,7 @@ from suture.model.graph.columns import loaded
 from suture.model.graph.detail import Detail
 from suture.model.graph.freshness import Freshness
 from suture.model.graph.graph import Graph
+from suture.model.graph.hashing import HASHING
 from suture.model.graph.hashtable import SEGMENTS, HashTable
 from suture.model.graph.interned import Interned
 from suture.model.graph.links import Links
@@ -46,9 +47,13 @@ class _Type(msgspec.Struct, frozen=True):
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """All that is not a column. `byte_order`: columns are read as they were written, or not."""
+    """All that is not a column. `byte_order`: columns are read as they were written, or not.
+
+    `hashing` is what the tables were made by.
+    """
 
     byte_order: str
+    hashing: str
     secret: bytes
     rows: int
     objects: int
@@ -162,6 +167,10 @@ def restored(take: Callable[[str], Block]) -> Graph:
     for name, found in _tables(graph):
         _restore_table(found, *(take(f"tables/{name}/{part}") for part in _PARTS_OF_TABLE))
     _check_lengths(graph)
+    if table.hashing != HASHING:
+        graph.rows_of.rehash()
+        for _, sets in _shared(graph):
+            sets.table.rehash()
     graph.places.restore(
         table.kinds, table.places, bytes(take("places/uses")), bytes(take("places/head"))
     )
@@ -195,6 +204,7 @@ def _table(graph: Graph) -> _Table:
     rows = graph.rows_of
     return _Table(
         byte_order=sys.byteorder,
+        hashing=HASHING,
         secret=rows.secret,
         rows=len(rows),
         objects=len(graph),
