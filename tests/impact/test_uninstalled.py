@@ -29,7 +29,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 HANDLER = operator("system:serviceaccount:gitops:controller")
@@ -217,3 +217,29 @@ def test_what_is_at_rest_and_another_takes_away() -> None:
     impact = impact_of(delete(view.at(row), by=other), view, now=NOW, by=other)
     (services,) = effects(impact, ObjectsRemoved)
     assert services.counted == 1
+
+
+@pytest.mark.parametrize(
+    ("replicas", "counted"),
+    [
+        pytest.param(0, 0, id="at rest when it went"),
+        pytest.param(2, 1, id="it served when it went"),
+    ],
+)
+def test_a_service_whose_workload_went_before_it(replicas: int, counted: int) -> None:
+    """That it selects no pod any more is no rest, where its pods went in the same sweep."""
+    view = at_rest(replicas=replicas)
+    row = view.find(ObjectKey(DEPLOYMENTS, "prod", "part-0"))
+    assert row is not None
+    request = delete(view.at(row), by=HANDLER)
+    remember(request, project(request, view), view, NOW)
+    view = GraphView(graph_of(application(), marked(service("part-0"), SHOP)), view.history)
+    assert removed(view, service("part-0"))["services"].counted == counted
+
+
+def test_a_workload_of_no_size_whose_pods_are_still_there() -> None:
+    """Scaled to nothing a moment ago, it is on its way to rest, and not there yet."""
+    first, *others = workload("part-0", replicas=2)
+    first = msgspec.structs.replace(first, facts=WorkloadFacts(replicas=0))
+    view = cluster(application(), marked(first, SHOP), others)
+    assert removed(view, first)["deployments.apps"].counted == 1
