@@ -24,19 +24,25 @@ from suture.model.writes import HOUR_S
 
 _NAMESPACE: Final = "-namespace"
 _NAME: Final = "-name"
-_MARK: Final = b"/"
+_MARK: Final = b'-namespace"'
+_OTHERS: Final = (b"kubernetes.io", b".k8s.io", b'"helm.sh')
+"""Ends of groups whose labels, alone, name nobody's parent; most labels are of these."""
 
 
 def label_parent(view: GraphView, row: int) -> ObjectKey | None:
     """Return the parent that the labels of an object without owner name, there or seen to go."""
     labels = view.labels(row)
-    # WHY the bytes: hardly any object has such a label, and to read them costs more.
-    if not isinstance(labels, Labels) or _MARK not in labels.raw or view.has_owner(row):
+    if not isinstance(labels, Labels) or not _may_name(labels.raw) or view.has_owner(row):
         return None
     for key in (*_named(labels), *_beside(labels, view.namespace(row))):
         if view.find(key) is not None or view.history.removed_at(key) is not None:
             return key
     return None
+
+
+def _may_name(raw: bytes) -> bool:
+    """Whether labels may name a parent. WHY the bytes: to read them costs more, and few do."""
+    return _MARK in raw or any(not one.endswith(_OTHERS) for one in raw.split(b"/")[:-1])
 
 
 def _named(labels: Labels) -> Iterator[ObjectKey]:
