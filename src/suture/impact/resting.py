@@ -13,6 +13,7 @@ from typing import Final
 
 from suture.model.clock import Now
 from suture.model.edges import Edge
+from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, REPLICA_SETS, SERVICES, STATEFUL_SETS
 from suture.model.objects import ServiceFacts, WorkloadFacts
@@ -51,9 +52,24 @@ def remember_rest(view: GraphView, rows: Iterable[int], now: Now) -> None:
 
 def _has_none(view: GraphView, row: int, facts: WorkloadFacts) -> bool:
     """Whether a workload is to have no pods, and has none, its ReplicaSets neither."""
-    return facts.replicas == 0 and not any(
-        view.one_alike(kind) >= 0 for kind in view.classes_controlled(row, REPLICA_SETS)
+    return (
+        facts.replicas == 0
+        and not any(
+            view.one_alike(kind) >= 0 for kind in view.classes_controlled(row, REPLICA_SETS)
+        )
+        and not any(_may_wake(view, scaler) for scaler in view.sources(row, Edge.SCALES))
     )
+
+
+def _may_wake(view: GraphView, scaler: int) -> bool:
+    """Whether an autoscaler brings a workload back from nothing, when there is something to do.
+
+    WHY not one with a lower bound: it leaves alone what somebody scaled to nothing.
+    """
+    facts = view.facts(scaler)
+    if not isinstance(facts, AutoscalerFacts) or view.terminating(scaler):
+        return False
+    return facts.least == 0 < facts.most
 
 
 def _led_to_rest(view: GraphView, service: int, facts: ServiceFacts, now: Now | None) -> bool:
