@@ -12,11 +12,13 @@ from suture.impact.agents import SUCCESSION_S
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
+from suture.impact.recent import taken_from
+from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import DAEMON_SETS, PODS, PRIORITY_CLASSES, ObjectKey
-from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
+from suture.model.names import DAEMON_SETS, PODS, PRIORITY_CLASSES, ObjectKey, Resource
+from suture.model.objects import ClusterObject, CustomFacts, PodFacts, WorkloadFacts
 from suture.model.placement import NO_EXECUTE, NO_SCHEDULE, Placement, Toleration
 
 ANY = Toleration(any_value=True)
@@ -138,3 +140,57 @@ def test_what_the_actor_installed_today_it_may_take_away() -> None:
     history.note_created(tried[0].uid, by, by, tried[0].key, START)
     assert wanted(tried, history=history) == 0
     assert wanted(tried) == 1
+
+
+FORWARDERS = Resource("logging.example.com", "forwarders")
+KEEPER = thing(FORWARDERS, "logs", "logging", facts=CustomFacts())
+NOW = START.plus_s(24 * 3600)
+
+
+def collector(name: str, *, created: float = OLD, ready: int = 10) -> list[ClusterObject]:
+    """Make a DaemonSet of a custom resource, with a pod on each of ten nodes."""
+    made, *pods = agent(name, "logging", priority="", created=created, ready=ready)
+    return [msgspec.structs.replace(made, owners=(owner(KEEPER),)), *pods]
+
+
+def still_wanted(
+    *new: list[ClusterObject], written: bool = True, by: str = "", taken: int = 0
+) -> int:
+    """Return how many DaemonSets are wanted when the old one is deleted by the operator."""
+    old, history = collector("old"), History()
+    for value in (1, 2) if written else ():
+        history.writes.note(KEEPER.key, Deed(What.WROTE, "human", value), NOW)
+    identity = by or operator().user.username
+    for one in new:
+        history.note_created(one[0].uid, identity, identity, one[0].key, NOW)
+    history.writes.count(taken_from(KEEPER.uid, DAEMON_SETS), NOW, taken)
+    view, request = GraphView(graph_of(KEEPER, old, *new), history), delete(old[0])
+    impact = estimate(
+        request, project(request, view), view, operator(), {"objects_removed"}, now=NOW
+    )
+    effects = [one for one in impact.effects if isinstance(one, ObjectsRemoved)]
+    return sum(one.wanted for one in effects if one.resource == str(DAEMON_SETS))
+
+
+LATELY = NOW.utc_s - 600
+
+
+def test_a_set_of_agents_goes_once_its_resource_asked_for_another() -> None:
+    """The resource was written, and what the operator made since runs on as many nodes."""
+    assert still_wanted(collector("new", created=LATELY)) == 0
+
+
+@pytest.mark.parametrize(
+    "still",
+    [
+        pytest.param(still_wanted(), id="nothing in its place"),
+        pytest.param(still_wanted(collector("new", created=LATELY), written=False), id="unasked"),
+        pytest.param(still_wanted(collector("new", created=LATELY, ready=5)), id="on half of them"),
+        pytest.param(still_wanted(collector("new")), id="there before"),
+        pytest.param(still_wanted(collector("new", created=LATELY), by="other"), id="of another"),
+        pytest.param(still_wanted(collector("new", created=LATELY), taken=1), id="used up"),
+    ],
+)
+def test_a_set_of_agents_that_nothing_has_followed_stays(still: int) -> None:
+    """Its living resource still asks for it."""
+    assert still == 1

@@ -133,3 +133,9 @@ def test_names_are_alike_by_the_words_that_tell_anybody_apart() -> None:
     assert called_like(streams, "volumes.streams.io")
     assert not called_like(operator("system:serviceaccount:apps:operator"), "apps.example.io")
     assert not called_like(PERSON, "balancers.lb.example.com")
+
+
+def test_the_domain_of_a_user_is_no_name_of_theirs() -> None:
+    """A pipeline and the definitions of one company share it; what stands before it may tell."""
+    assert not called_like(operator("deploy@acme.io"), "databases.acme.io")
+    assert called_like(operator("acme-deploy@corp.io"), "databases.acme.io")

@@ -1,4 +1,4 @@
-"""What objects without an owner say of their parent by a pair of labels, from another namespace."""
+"""What objects without an owner say of their parent by labels, a pair from another namespace."""
 
 from __future__ import annotations
 
@@ -89,6 +89,44 @@ def test_other_labels_name_no_parent(labels: dict[str, str]) -> None:
     """Nor what is not there, nor a type of another group."""
     view = world(GATEWAY, thing(TUNNELS, "web", "shop"), front(labels))
     assert told(view, front(labels)) == (0, 0)
+
+
+BESIDE = {"edge.example.com/blue-tunnel": "web"}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param(BESIDE, id="kind"),
+        pytest.param({"edge.example.com/blueTunnel": "web"}, id="as Go writes it"),
+        pytest.param({"edge.example.com/for-blue-tunnel-name": "web"}, id="name"),
+    ],
+)
+def test_a_parent_in_the_same_namespace_needs_one_label(labels: dict[str, str]) -> None:
+    """Children that an operator finds by label alone: of a living parent, and of one that went."""
+    parent = thing(TUNNELS, "web", "prod")
+    assert told(world(parent, front(labels)), front(labels)) == (0, 1)
+    going = msgspec.structs.replace(parent, deleted=1.0)
+    assert told(world(going, front(labels)), front(labels)) == (1, 0)
+    view = world(front(labels))
+    view.history.note_removed(parent.uid, parent.key, START)
+    assert told(view, front(labels)) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("parent", "labels"),
+    [
+        pytest.param(thing(TUNNELS, "web", "shop"), BESIDE, id="another namespace"),
+        pytest.param(thing(TUNNELS, "other", "prod"), BESIDE, id="another name"),
+        pytest.param(thing(TUNNELS, "web"), BESIDE, id="in no namespace"),
+        pytest.param(
+            thing(TUNNELS, "web", "prod"), {"edge.example.com/owner": "web"}, id="another word"
+        ),
+    ],
+)
+def test_one_label_that_names_no_parent(parent: ClusterObject, labels: dict[str, str]) -> None:
+    """It has to be of the kind, the name and the namespace."""
+    assert told(world(parent, front(labels)), front(labels)) == (0, 0)
 
 
 def test_an_owner_says_more_than_labels() -> None:

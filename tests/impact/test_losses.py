@@ -166,6 +166,17 @@ def test_an_application_that_a_finalizer_holds_takes_its_inventory_along() -> No
     assert project(delete(held(parent)), bare).cascaded == ()
 
 
+@pytest.mark.parametrize(("said", "along"), [("", 1), ("Delete", 1), ("Orphan", 0), ("retain", 0)])
+def test_an_application_that_leaves_what_it_keeps(said: str, along: int) -> None:
+    """Its finalizer then has nothing to do but to go."""
+    kind = Resource("deploy.example.com", "apps")
+    facts = CustomFacts(outside=said)
+    parent = held(thing(kind, "all", "cd", facts=facts), "deploy.example.com/prune")
+    kept = needing(service("web"), Need(Edge.MANAGED_BY, parent.key))
+
+    assert len(project(delete(parent), view_of(parent, kept)).cascaded) == along
+
+
 # ---------------------------------------------------------------- pods
 
 

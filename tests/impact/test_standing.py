@@ -1,4 +1,4 @@
-"""Custom resources that stand for one pod: owned by it, of its name, wanted while it is Ready."""
+"""Custom resources that stand for one pod or node: its own, of its name, wanted while it is up."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from support.cluster import delete, operator, owner, thing, view_of
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.model.names import CONFIG_MAPS, PODS, Resource
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.names import CONFIG_MAPS, NODES, PODS, Resource
+from suture.model.objects import ClusterObject, NodeFacts, PodFacts
 
 ENDPOINTS = Resource("mesh.example.com", "networkendpoints")
 CONTEXTS = Resource("resource.k8s.io", "podschedulingcontexts")
@@ -76,3 +76,30 @@ def test_a_pod_takes_its_stand_in_along() -> None:
     effects = [one for one in impact.effects if isinstance(one, ObjectsRemoved)]
 
     assert {one.resource: (one.wanted, one.in_use) for one in effects}[str(ENDPOINTS)] == (0, 0)
+
+
+def node(*, ready: bool = True, closed: bool = False, deleted: float = 0.0) -> ClusterObject:
+    facts = NodeFacts(ready=ready, unschedulable=closed)
+    return thing(NODES, "n-0", facts=facts, deleted=deleted)
+
+
+@pytest.mark.parametrize(
+    ("of", "wanted"),
+    [
+        pytest.param(node(), 1, id="up"),
+        pytest.param(node(ready=False), 0, id="not ready"),
+        pytest.param(node(closed=True), 0, id="closed"),
+        pytest.param(node(deleted=1.0), 0, id="going"),
+    ],
+)
+def test_what_stands_for_a_node_is_wanted_while_it_is_up(of: ClusterObject, wanted: int) -> None:
+    """Its range of addresses, say; on its way out, a node takes what is kept of it along."""
+    kept = thing(ENDPOINTS, "n-0", owners=[owner(of, controller=False)])
+    assert removed(kept, of) == (wanted, wanted)
+
+
+def test_what_is_of_a_node_that_is_gone_may_go() -> None:
+    """Its owner was another life, or is nowhere."""
+    kept = thing(ENDPOINTS, "n-0", owners=[owner(node(), controller=False)])
+    assert removed(kept)[1] == 0
+    assert removed(thing(ENDPOINTS, "n-0"), node()) == (0, 0)

@@ -16,10 +16,12 @@ from suture.impact.project import project
 from suture.impact.recent import remember
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
+from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
+    AUTOSCALERS,
     DEPLOYMENTS,
     INGRESSES,
     PODS,
@@ -29,7 +31,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 HANDLER = operator("system:serviceaccount:gitops:controller")
@@ -217,3 +219,48 @@ def test_what_is_at_rest_and_another_takes_away() -> None:
     impact = impact_of(delete(view.at(row), by=other), view, now=NOW, by=other)
     (services,) = effects(impact, ObjectsRemoved)
     assert services.counted == 1
+
+
+@pytest.mark.parametrize(
+    ("replicas", "counted"),
+    [
+        pytest.param(0, 0, id="at rest when it went"),
+        pytest.param(2, 1, id="it served when it went"),
+    ],
+)
+def test_a_service_whose_workload_went_before_it(replicas: int, counted: int) -> None:
+    """That it selects no pod any more is no rest, where its pods went in the same sweep."""
+    view = at_rest(replicas=replicas)
+    row = view.find(ObjectKey(DEPLOYMENTS, "prod", "part-0"))
+    assert row is not None
+    request = delete(view.at(row), by=HANDLER)
+    remember(request, project(request, view), view, NOW)
+    view = GraphView(graph_of(application(), marked(service("part-0"), SHOP)), view.history)
+    assert removed(view, service("part-0"))["services"].counted == counted
+
+
+def test_a_workload_of_no_size_whose_pods_are_still_there() -> None:
+    """Scaled to nothing a moment ago, it is on its way to rest, and not there yet."""
+    first, *others = workload("part-0", replicas=2)
+    first = msgspec.structs.replace(first, facts=WorkloadFacts(replicas=0))
+    view = cluster(application(), marked(first, SHOP), others)
+    assert removed(view, first)["deployments.apps"].counted == 1
+
+
+@pytest.mark.parametrize(
+    ("least", "counted"),
+    [
+        pytest.param(0, 1, id="it wakes it when there is work"),
+        pytest.param(2, 0, id="it leaves alone what was scaled to nothing"),
+    ],
+)
+def test_a_workload_that_an_autoscaler_has_at_nothing(least: int, counted: int) -> None:
+    """It is idle, and not at rest; nor is the Service that leads to it."""
+    scaler = thing(AUTOSCALERS, "part-0", "prod", facts=AutoscalerFacts(least, 9))
+    to_it = Need(Edge.SCALES, ObjectKey(DEPLOYMENTS, "prod", "part-0"))
+    scaler = msgspec.structs.replace(scaler, needs=(to_it, Need(Edge.MANAGED_BY, SHOP)))
+    first, *others = workload("part-0", replicas=0)
+    front = marked(service("part-0"), SHOP)
+    view = cluster(application(), marked(first, SHOP), others, front, scaler)
+    assert removed(view, first)["deployments.apps"].counted == counted
+    assert removed(view, front)["services"].counted == counted

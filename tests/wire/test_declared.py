@@ -547,3 +547,18 @@ def test_a_yes_at_a_field_that_a_definition_describes() -> None:
     for name, outside in (("dropOnDelete", "dropOnDelete"), ("protected", "")):
         rules = KindRules(outside=(path(f"spec.{name}"),))
         assert read(rules, {"spec": {name: True}})[1].outside == outside
+
+
+@pytest.mark.parametrize(
+    ("spec", "outside"),
+    [
+        ({"prune": False}, "Orphan"),
+        ({"prune": True}, ""),
+        ({}, ""),
+        ({"deletionPolicy": "Delete", "prune": False}, "Delete"),
+    ],
+)
+def test_what_prunes_nothing_leaves_what_it_keeps(spec: object, outside: str) -> None:
+    """As a deletion policy of that name does, which says more where there is one."""
+    fields = (path("spec.deletionPolicy"), path("spec.prune"))
+    assert read(KindRules(outside=fields), {"spec": spec})[1].outside == outside

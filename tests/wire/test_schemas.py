@@ -450,3 +450,17 @@ def test_lists_of_objects_by_type_and_name_are_read(spec: Any, expected: list[st
     """What an item has tells it, whatever the list is called."""
     found = [r.says for r in read(fields(spec=spec)) if isinstance(r.says, Family) and r.says.lists]
     assert [str(one) for family in found for one in family.lists] == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        pytest.param(fields(prune={"type": "boolean"}), True, id="yes or no"),
+        pytest.param(fields(prune=TEXT), False, id="text"),
+        pytest.param({"x-kubernetes-preserve-unknown-fields": True}, False, id="not described"),
+    ],
+)
+def test_whether_it_prunes_is_read_where_a_definition_says_so(spec: object, told: bool) -> None:
+    """A field of that name may be anything elsewhere."""
+    found = [one.says for one in read({"properties": {"spec": spec}})]
+    assert (Outside(path("spec.prune")) in found) is told

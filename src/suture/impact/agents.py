@@ -11,12 +11,16 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.hands import made_lately
+from suture.impact.parents import SIBLINGS
+from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, PRIORITY_CLASSES, ObjectKey
-from suture.model.objects import WorkloadFacts
+from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.placement import NO_SCHEDULE, Placement
+from suture.model.writes import HOUR_S
 
 NODE_CRITICAL: Final = ObjectKey(PRIORITY_CLASSES, "", "system-node-critical")
 """The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
@@ -95,3 +99,31 @@ def _succeeds(scene: Scene, new: int, old: int, ready: int) -> bool:
     if scene.now is not None and made < scene.now.utc_s - SUCCESSION_S:
         return False
     return _pods(view, new)[1] * 100 >= ready * SUCCEEDED_PERCENT
+
+
+def succeeded(scene: Scene, row: int) -> bool:
+    """Whether what keeps a DaemonSet was written, and has another by the actor run as widely since.
+
+    Within the hour, under one custom resource, and one for one: what the actor took from it in that
+    hour had successors too. Where nobody wrote the resource it still asks for what it had.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(row)
+    if now is None or parent < 0 or not isinstance(view.facts(parent), CustomFacts):
+        return False
+    writes, uid = view.history.writes, view.uid(parent)
+    if not writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+        return False
+    ready = _pods(view, row)[1]
+    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
+    made = sum(
+        view.resource(one) == DAEMON_SETS
+        and one not in scene.removed
+        and not (view.gone(one) or view.terminating(one))
+        and view.controller(one) == parent
+        and view.created(one) >= since
+        and view.history.created_by(view.uid(one)) == identity
+        and _pods(view, one)[1] * 100 >= ready * SUCCEEDED_PERCENT
+        for one in view.children_of(parent)[:SIBLINGS]
+    )
+    return made > writes.counted(taken_from(uid, DAEMON_SETS), now, HOUR_S)

@@ -33,7 +33,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, CrdFacts, WorkloadFacts
+from suture.model.objects import ClaimFacts, CrdFacts, NodeFacts, WorkloadFacts
 
 RECREATED_BY: dict[Resource, frozenset[Resource]] = {
     PODS: frozenset({REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, REPLICATION_CONTROLLERS}),
@@ -261,22 +261,31 @@ def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
     return any(one not in removed and not view.terminating(one) for one in parents)
 
 
-def stands_for_pod(view: GraphView, row: int) -> bool:
-    """Whether a custom resource is what one Ready pod is known by: owned by it, and of its name.
+def stands_for_living(view: GraphView, row: int) -> bool:
+    """Whether a custom resource is what a Ready pod or node is known by: its own, and of its name.
 
-    Such are the endpoints that a network agent keeps of pods, one for each and for as long as it
-    lives. One that was looked up by name may belong to the next pod of that name.
+    Such are the endpoints and ranges of addresses that a network agent keeps, one for each pod or
+    node and for as long as it lives. One that was looked up by name may belong to the next of that
+    name. A node that is closed is on its way out, and what is kept of it may go before it.
     """
     resource = view.resource(row)
     if "." not in resource.group or resource.group.endswith(".k8s.io"):
         return False
-    key = view.key(row)
-    pod = view.find(ObjectKey(PODS, key.namespace, key.name))
-    return (
-        pod is not None
-        and view.serves(pod)
-        and any(owner.present and owner.row == pod for owner in view.owners(row))
+    name = view.name(row)
+    return any(
+        owner.present and view.name(owner.row) == name and _is_up(view, owner.row)
+        for owner in view.owners(row)
     )
+
+
+def _is_up(view: GraphView, row: int) -> bool:
+    """Whether a pod is Ready, or a node is Ready and open, and stays."""
+    if view.resource(row) == PODS:
+        return view.serves(row)
+    facts = view.facts(row)
+    if not isinstance(facts, NodeFacts) or view.gone(row) or view.terminating(row):
+        return False
+    return facts.ready and not facts.unschedulable
 
 
 def of_account(view: GraphView, row: int, account: ObjectKey | None) -> bool:

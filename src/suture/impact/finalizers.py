@@ -113,8 +113,11 @@ def called_like(actor: Actor, name: str) -> bool:
 
 @lru_cache(NAMES_KEPT)
 def called_alike(name: str, identity: str) -> bool:
-    """Whether a domain or kind and an identity share a word that tells anybody apart."""
-    return not _words(name).isdisjoint(_words(identity))
+    """Whether a domain or kind and an identity share a word that tells anybody apart.
+
+    Of a user as of mail the name is what stands before `@`: the rest is of whom all there are.
+    """
+    return not _words(name).isdisjoint(_words(identity.partition("@")[0]))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -14,6 +14,7 @@ from suture.impact.explained import RECREATED_BY
 from suture.impact.keepers import works_for
 from suture.impact.parents import SIBLINGS, maker_of, mounting
 from suture.impact.recent import is_custom, taken_from
+from suture.impact.resting import rests
 from suture.impact.scene import Scene
 from suture.impact.uninstalled import taken_apart
 from suture.model.edges import Edge
@@ -180,28 +181,17 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
 def idle_of_hand(scene: Scene, row: int) -> bool:
     """Whether an object is at rest, and goes by the hand of who keeps it and all that names it.
 
-    That is one release or application, for which the actor works. At rest are a workload that is to
-    have no pods and has none, a Service that selects none, and a route to such Services alone.
+    That is one release or application, for which the actor works. What is at rest `resting` says.
     """
     view = scene.view
     marks = [one for one in _marks(view, row) if works_for(scene, one)]
     # WHY first: hardly anything goes by such a hand, and then nothing more is read.
-    if not marks or not _rests(view, row) or scene.causes.wanted(row):
+    if not marks or not rests(view, row, scene.now) or scene.causes.wanted(row):
         return False
     readers = _readers(scene, row)
     return readers is not None and any(
         all(mark in _marks(view, one) for one in readers) for mark in marks
     )
-
-
-def _rests(view: GraphView, row: int) -> bool:
-    facts = view.facts(row)
-    if isinstance(facts, WorkloadFacts):
-        return facts.replicas == 0 and not view.classes_owned(row)
-    if isinstance(facts, ServiceFacts):
-        return not (view.serving_count(row) or view.classes_selected(row))
-    led = view.targets(row, Edge.ROUTES_TO)
-    return bool(led) and all(not present or _rests(view, one) for one, present in led)
 
 
 def own_of_the_day(scene: Scene, service: int) -> bool:

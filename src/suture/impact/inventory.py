@@ -15,9 +15,13 @@ from suture.impact.builtin import BUILT_IN
 from suture.impact.cascade import closure
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
+from suture.model.objects import CustomFacts
 
 FINALIZERS: Final = 1024
 """LIMIT: sets of finalizers of which it is remembered whose they are; clusters have a hundred."""
+
+LEAVES: Final = frozenset({"orphan", "retain", "keep", "abandon"})
+"""What a deletion policy says, in small letters, by which all that an object keeps stays."""
 
 DEEP: Final = 4
 """LIMIT: applications that keep applications: an application of applications is two. What lies
@@ -54,5 +58,15 @@ def _held_by_own(finalizers: tuple[str, ...]) -> bool:
 
 def _kept(view: GraphView, rows: list[int]) -> list[int]:
     """Return what is kept by those of some objects that a finalizer of their own holds."""
-    keepers = [row for row in view.named(rows) if _held_by_own(view.finalizers(row))]
+    keepers = [
+        row
+        for row in view.named(rows)
+        if _held_by_own(view.finalizers(row)) and not _leaves_all(view, row)
+    ]
     return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))
+
+
+def _leaves_all(view: GraphView, row: int) -> bool:
+    """Whether a keeper says that what it keeps stays when it goes."""
+    facts = view.facts(row)
+    return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES

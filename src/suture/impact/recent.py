@@ -17,6 +17,7 @@ from suture.impact.bodies import status_bytes
 from suture.impact.change import Change, Rewritten
 from suture.impact.fit import Asked, is_shut, movable
 from suture.impact.machines import node_behind
+from suture.impact.resting import remember_rest
 from suture.impact.stamps import restarts
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
@@ -181,6 +182,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             writes.count(remover(identity, resource), now, count)
     for owner, resource, count in takings(view, change.direct):
         writes.count(taken_from(owner, resource), now, count)
+    remember_rest(view, change.direct[:DIRECT_NOTED], now)
 
 
 def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from suture.impact.agents import needed_by_nodes
+from suture.impact.agents import needed_by_nodes, succeeded
 from suture.impact.disruption import kept_by_budget
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
@@ -15,7 +15,7 @@ from suture.impact.explained import (
     counted,
     in_use,
     may_count,
-    stands_for_pod,
+    stands_for_living,
 )
 from suture.impact.external import still_listed
 from suture.impact.hands import (
@@ -164,6 +164,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     if resource == DAEMON_SETS:
         agents = [row for row in left[:AGENTS_ASKED] if not causes.wanted(row)]
         tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
+        if scene.change.direct == (left[0],) and tally.wanted:
+            tally.wanted -= succeeded(scene, left[0])
     if not may_count(resource):
         return
     tally.wanted += sum(
@@ -187,8 +189,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     """Return which of some objects of a type the request names itself are in use by what they are.
 
-    Each stands for a pod, or for a thing outside that what keeps it still lists. What goes along is
-    not asked: it goes for another reason than its name.
+    Each stands for a pod or node, or for a thing outside that what keeps it still lists. What goes
+    along is not asked: it goes for another reason than its name.
     """
     view = scene.view
     if "." not in resource.group:
@@ -198,7 +200,7 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         row
         for row in asked
         if view.resource(row) == resource
-        and (stands_for_pod(view, row) or still_listed(scene, row))
+        and (stands_for_living(view, row) or still_listed(scene, row))
         and row in left
     ]
 

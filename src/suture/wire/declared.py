@@ -51,6 +51,9 @@ LISTED = 256
 """LIMIT: objects that one custom resource lists by type and name, 0.2 kB each; a composition has
 some dozens. What it lists beyond that it is not known to."""
 
+PRUNE, ORPHAN = "prune", "Orphan"
+"""A field with a no that leaves all there, and the deletion policy that does."""
+
 METADATA = "metadata"
 SPEC = ("spec",)
 
@@ -326,10 +329,15 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
 
 
 def _outside(read: Mapping[str, object], steps: Sequence[str]) -> str:
-    """Return what a field says of a thing outside; of a yes, or of one among others, its name."""
+    """Return what a field says of a thing outside; of a yes, or of one among others, its name.
+
+    Where nothing is to be pruned all stays, as with the policy of that name.
+    """
     for found in ends(read, steps):
         if isinstance(found, str):
             return found
+        if found is False and steps[-1] == PRUNE:
+            return ORPHAN
         if found is True and takes_along(steps[-1]):
             return steps[-1]
         if isinstance(found, dict):

@@ -76,6 +76,8 @@ OBJECTS: Mapping[str, Resource] = {
 POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
 """Fields that say what becomes of a thing outside the cluster. Only there: deeper ones speak of a
 part."""
+PRUNE = ("spec", "prune")
+"""The field that says whether what it keeps goes with an object; `false` is as good as `Orphan`."""
 IDS = (("spec", "providerID"), ("status", "providerID"))
 """Fields that say which thing it is, believed only where a definition describes them. Often it is
 the status: who makes the thing learns its id."""
@@ -177,8 +179,8 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
     if root is None:
         return []
     found: list[ReferenceRule] = [
-        *_outside(resource, root), *_replicas(resource, root), *_pools(resource, root),
-        *_ended(resource, root), *_lists(resource, root),
+        *_outside(resource, root), *_pruning(resource, root), *_replicas(resource, root),
+        *_pools(resource, root), *_ended(resource, root), *_lists(resource, root),
     ]  # fmt: skip
     for field, says in _walk(resource, root):
         if len(found) >= RULES:
@@ -227,6 +229,14 @@ def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         found = [FieldPath(("spec",))]
     for field in found[:POOLED]:
         yield _rule(resource, field, Outside(field))
+
+
+def _pruning(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the rule of what says whether it takes along what it keeps, where it is described."""
+    spec = (root.properties or {}).get(PRUNE[0])
+    field = (spec.properties or {}).get(PRUNE[1]) if spec is not None else None
+    if field is not None and field.type == "boolean":
+        yield _rule(resource, FieldPath(PRUNE), Outside(FieldPath(PRUNE)))
 
 
 def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:

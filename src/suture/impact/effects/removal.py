@@ -16,10 +16,10 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     not they serve, of other kinds what is referenced or has instances. `foreign` are the counted
     ones that the model cannot tie to the actor, `made_lately` those that the actor itself made
     within the last day, or for what it made then. `wanted` are lasting ones that a live controller
-    owner still asks for, that stand for a Ready pod (a custom resource that it owns, of its name),
-    that nodes need (a DaemonSet of the cluster's own), or that are of a release that is uninstalled
-    under an application that stays. `in_use` counts removed objects that
-    serve, run, hold data or stand for such a pod right now.
+    owner still asks for, that stand for a Ready pod or node (a custom resource that it owns, of its
+    name), that nodes need (a DaemonSet of the cluster's own), or that are of a release that is
+    uninstalled under an application that stays. `in_use` counts removed objects that serve, run,
+    hold data or stand for such a pod or node right now.
     """
 
     resource: str
