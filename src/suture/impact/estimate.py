@@ -45,6 +45,7 @@ from suture.impact.storage import HOLDERS, data_effects, release_effects, releas
 from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
 from suture.impact.traffic import POLICIES
+from suture.impact.vouching import vouching_effects
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView
@@ -95,6 +96,7 @@ FAMILIES: tuple[Family, ...] = (
         {PODS, SERVICES, ENDPOINT_SLICES}.__contains__,
     ),
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
+    Family(frozenset({"admission_path_broken"}), leads_elsewhere, vouching_effects),
     Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
