@@ -25,7 +25,8 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
+from suture.model.selectors import Selector
 
 
 def told(view: GraphView, resource: Resource, old: Body, new: Body) -> list[EntriesDropped]:
@@ -193,3 +194,44 @@ def test_a_port_at_which_dns_is_asked(
     assert [(one.entries, one.before, one.critical) for one in found] == [
         ((port,), 1, True) for port in entries
     ]
+
+
+def zones(*lines: str) -> Body:
+    return settings("kube-system", "init", "other", Corefile="\n".join((*lines, "")))
+
+
+@pytest.mark.parametrize(
+    ("new", "told_of"),
+    [
+        ((".:53 {", "  errors", "  forward . 10.0.0.1", "}"), True),
+        ((".:53 {", "  errors", "  # zone cluster.local", "  forward . 10.0.0.1", "}"), True),
+        ((".:53 {", "  zone cluster.local", "  forward . 10.0.0.1", "}"), False),
+    ],
+)
+def test_the_domain_of_the_cluster_in_what_its_dns_reads(
+    new: tuple[str, ...], *, told_of: bool
+) -> None:
+    """Its zone is one line of many, and without it no Service is found by its name."""
+    old = zones(".:53 {", "  errors", "  zone cluster.local", "  forward . 10.0.0.1", "}")
+
+    found = told(view_of(trimmed(CONFIG_MAPS, old)), CONFIG_MAPS, old, zones(*new))
+
+    critical = [one for one in found if one.critical and one.dropped == one.before]
+    assert [one.entries for one in critical] == ([("cluster.local",)] if told_of else [])
+
+
+@pytest.mark.parametrize(("label", "told_of"), [("dns", True), ("proxy", False)])
+def test_the_domain_in_what_others_read_says_nothing(label: str, *, told_of: bool) -> None:
+    """Only pods behind the cluster's DNS answer for it."""
+    old, new = zones("zone cluster.local"), zones("zone example.com")
+    facts = ServiceFacts(Selector.of({"app": "dns"}), ports=("53/UDP",))
+    dns = thing(SERVICES, "kube-dns", "kube-system", facts=facts)
+    target = ObjectKey(CONFIG_MAPS, "kube-system", "settings")
+    pod = thing(
+        PODS, "p", "kube-system", labels={"app": label}, facts=PodFacts(ready=True, node="n")
+    )
+    reads = replace(pod, needs=(Need(Edge.CONFIG_MAP, target),))
+
+    found = told(view_of(trimmed(CONFIG_MAPS, old), dns, reads), CONFIG_MAPS, old, new)
+
+    assert ([one.entries for one in found if one.field == "data"] != []) is told_of

@@ -130,7 +130,7 @@ FACTS: dict[str, Facts | None] = {
         )
     ),
     "attachment": AttachmentFacts(attached=False),
-    "autoscaler": AutoscalerFacts(1, 5),
+    "autoscaler": AutoscalerFacts(1, 5, reads=("metrics.k8s.io",)),
     "cluster-role-binding": RoleBindingFacts(("system:serviceaccount:golden:web",)),
     "cilium-policy": NetworkPolicyFacts(
         WEB,

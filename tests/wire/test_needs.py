@@ -348,7 +348,15 @@ def test_autoscalers_name_their_target_by_kind(target: dict[str, str], expected:
     """The plural of a kind outside Kubernetes is guessed as its own libraries do."""
     thing = trimmed(names.AUTOSCALERS, {"spec": {"scaleTargetRef": target, "maxReplicas": 3}})
     assert words(thing) == [f"scales {expected}"]
-    assert thing.facts == AutoscalerFacts(1, 3)
+    assert thing.facts == AutoscalerFacts(1, 3, reads=("metrics.k8s.io",))
+
+
+def test_autoscalers_say_which_apis_they_read() -> None:
+    """By the types of their metrics; a type of tomorrow says nothing."""
+    metrics = [{"type": one} for one in ("External", "Pods", "Object", "Telepathy")]
+    thing = trimmed(names.AUTOSCALERS, {"spec": {"maxReplicas": 3, "metrics": metrics}})
+    reads = ("custom.metrics.k8s.io", "external.metrics.k8s.io")
+    assert thing.facts == AutoscalerFacts(1, 3, reads=reads)
 
 
 def test_a_scaled_object_scales_a_deployment_unless_it_says_else() -> None:
@@ -380,7 +388,7 @@ def test_an_autoscaler_that_cannot_read_its_metrics(status: str, reason: str, fl
         {"type": "ScalingActive", "status": status, "reason": reason},
     ]
     one = trimmed(names.AUTOSCALERS, {"spec": {"maxReplicas": 3}, "status": {"conditions": said}})
-    assert one.facts == AutoscalerFacts(1, 3, floor)
+    assert one.facts == AutoscalerFacts(1, 3, floor, ("metrics.k8s.io",))
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,10 @@ from suture.model.objects import ClusterObject, ServiceFacts
 FIELDS: Final = 16
 """LIMIT: places within one object that are told of; the rest is of the same write."""
 
+CLUSTER_DOMAIN: Final = "cluster.local"
+"""What the cluster's own names end with, unless another was chosen when the cluster was made.
+SOURCE: kubelet `clusterDomain`, DNS for Services and Pods."""
+
 CLUSTERS_OWN: Final = "kube-system"
 """The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
 
@@ -69,11 +73,11 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         or scene.view.crd(key.resource) is not None
     ):
         return
-    found = _dropped(scene, made)
-    if not found:
-        return
     readers = _readers(scene.view, made.row)
     critical = _critical(made.before, made.after)
+    if critical and key.resource == CONFIG_MAPS:
+        yield from _domain(scene, made, readers)
+    found = _dropped(scene, made)
     for one in found[:FIELDS]:
         reading = _reading(readers, one, whole=key.resource not in KEYED)
         yield EntriesDropped(
@@ -86,6 +90,41 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
             # WHY only where some read it: what nobody mounts the API server's own parts may read.
             critical=critical and bool(reading or not readers),
         )
+
+
+def _domain(scene: Scene, made: Rewritten, readers: list[Link]) -> Iterable[EntriesDropped]:
+    """Tell of what the cluster's DNS reads, once no line of it names the cluster's own domain.
+
+    WHY apart from other lines: it is one of many, and without it no name of a Service is found. Of
+    what is read by others it says nothing.
+    """
+    view = scene.view
+    if readers and not any(
+        is_dns(view, one) for pod in readers for one in view.services_of(pod.row)
+    ):
+        return
+    if _names_domain(scene.request.old_body) and not _names_domain(scene.request.new_body):
+        yield EntriesDropped(
+            holder=named(made.after.key, made.after.uid),
+            field="data",
+            before=1,
+            dropped=1,
+            entries=(CLUSTER_DOMAIN,),
+            readers=len({link.row for link in readers}),
+            critical=True,
+        )
+
+
+def _names_domain(body: bytes) -> bool:
+    """Whether a line of any value names the cluster's own domain; what follows a `#` is none."""
+    data = _read(parts_of(body).get("data"))
+    values = data.values() if isinstance(data, dict) else ()
+    return any(
+        CLUSTER_DOMAIN in line.partition("#")[0]
+        for text in values
+        if isinstance(text, str)
+        for line in text.splitlines()
+    )
 
 
 def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:

@@ -45,11 +45,13 @@ from suture.impact.storage import HOLDERS, data_effects, release_effects, releas
 from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
 from suture.impact.traffic import POLICIES
+from suture.impact.vouching import vouching_effects
+from suture.impact.withdrawn import withdrawn_effects
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.matchsets import Evaluate
-from suture.model.names import ENDPOINT_SLICES, PODS, SERVICES, WORKLOADS, Resource
+from suture.model.names import API_SERVICES, ENDPOINT_SLICES, PODS, SERVICES, WORKLOADS, Resource
 from suture.model.request import Request
 
 NO_IMPACT: Final = Impact()
@@ -95,7 +97,14 @@ FAMILIES: tuple[Family, ...] = (
         {PODS, SERVICES, ENDPOINT_SLICES}.__contains__,
     ),
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
+    Family(frozenset({"admission_path_broken"}), leads_elsewhere, vouching_effects),
     Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
+    Family(
+        frozenset({"admission_path_broken"}),
+        _takes_away,
+        withdrawn_effects,
+        {API_SERVICES}.__contains__,
+    ),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
     Family(frozenset({"data_lost"}), releases, release_effects),

@@ -50,7 +50,7 @@ def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         before = _before(view, made, made.before, use)
         if before == 0 or answering(view, use.service):
             continue
-        if isinstance(made.after.facts, CrdFacts) and not _converts(view, made.after.facts):
+        if isinstance(made.after.facts, CrdFacts) and not converts(view, made.after.facts):
             continue
         row = view.service(use.service)
         namespaces, count = blocked_by(scene, use.hook if use.fail_closed else None)
@@ -85,7 +85,7 @@ def _before(view: GraphView, made: Rewritten, old: ClusterObject, use: Use) -> i
     return 0
 
 
-def _converts(view: GraphView, facts: CrdFacts) -> bool:
+def converts(view: GraphView, facts: CrdFacts) -> bool:
     """Whether anything is there to be converted from one version to another."""
     return len({*facts.served_versions, *facts.stored_versions}) > 1 and bool(
         view.count(facts.resource)

@@ -25,6 +25,7 @@ from suture.impact.hands import (
     made_lately,
     own_copy,
 )
+from suture.impact.keeping import keeps_secret
 from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
@@ -167,6 +168,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         if scene.change.direct == (left[0],) and tally.wanted:
             tally.wanted -= succeeded(scene, left[0])
     if not may_count(resource):
+        for row in _keeping(scene, resource, left):
+            _charge(scene, tally, row)
         return
     tally.wanted += sum(
         not causes.wanted(row) and is_uninstalled(scene, row) and not made_lately(scene, row)
@@ -177,13 +180,32 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
             if row in scene.direct and idle_of_hand(scene, row):
                 continue
-            tally.counted += 1
-            tally.counted_cascaded += row not in scene.direct
-            if not scene.tied(row):
-                tally.foreign += 1
-            elif made_lately(scene, row):
-                tally.made_lately += 1
-                tally.lately_cascaded += row not in scene.direct
+            _charge(scene, tally, row)
+
+
+def _charge(scene: Scene, tally: _Tally, row: int) -> None:
+    """Count one object that goes for good."""
+    cascaded = row not in scene.direct
+    tally.counted += 1
+    tally.counted_cascaded += cascaded
+    if not scene.tied(row):
+        tally.foreign += 1
+    elif made_lately(scene, row):
+        tally.made_lately += 1
+        tally.lately_cascaded += cascaded
+
+
+def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+    """Return which custom resources that the request names keep a Secret that pods read."""
+    if not is_custom(resource):
+        return []
+    return [
+        row
+        for row in scene.change.direct[:STANDING_ASKED]
+        if scene.view.resource(row) == resource
+        and row in left
+        and keeps_secret(scene.view, row, scene.removed)
+    ]
 
 
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:

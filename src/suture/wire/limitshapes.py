@@ -169,10 +169,27 @@ class _ScaleTarget(msgspec.Struct, rename="camel", gc=False):
     name: str = ""
 
 
+class _Metric(msgspec.Struct, gc=False):
+    type: str = ""
+
+
 class _AutoscalerSpec(msgspec.Struct, rename="camel", gc=False):
     scale_target_ref: _ScaleTarget | None = None
     min_replicas: Count | None = None
     max_replicas: Count = 0
+    metrics: tuple[_Metric, ...] | None = None
+
+
+_METRICS_API = "metrics.k8s.io"
+_READS: Mapping[str, str] = {
+    "Resource": _METRICS_API,
+    "ContainerResource": _METRICS_API,
+    "Pods": f"custom.{_METRICS_API}",
+    "Object": f"custom.{_METRICS_API}",
+    "External": f"external.{_METRICS_API}",
+}
+"""The group of the API from which a metric is read, by its type; without any the usual one is that
+of resources. SOURCE: autoscaling/v2 MetricSpec."""
 
 
 class _ReasonedCondition(Condition, gc=False):
@@ -205,7 +222,9 @@ def autoscaler(
         one.type == "ScalingActive" and one.status == "False" and one.reason != "ScalingDisabled"
         for one in status.conditions or ()
     )
-    return AutoscalerFacts(least, spec.max_replicas, spec.max_replicas if blind else 0)
+    types = [one.type for one in spec.metrics or ()] or ["Resource"]
+    reads = tuple(sorted({_READS[one] for one in types if one in _READS}))
+    return AutoscalerFacts(least, spec.max_replicas, spec.max_replicas if blind else 0, reads)
 
 
 def autoscaler_needs(
