@@ -9,7 +9,7 @@ Source: Gateway API, GEP-1762; labels as controllers write them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from suture.impact.over import outlived
@@ -17,7 +17,6 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.kindnames import plural_of
-from suture.model.labels import Labels
 from suture.model.names import GATEWAYS, ObjectKey, Resource
 from suture.model.writes import HOUR_S
 
@@ -27,17 +26,16 @@ _MARK: Final = b'-namespace"'
 
 def label_parent(view: GraphView, row: int) -> ObjectKey | None:
     """Return the parent that the labels of an object without owner name, there or seen to go."""
-    labels = view.labels(row)
     # WHY the bytes: hardly any object has such a label, and to read them costs more.
-    if not isinstance(labels, Labels) or _MARK not in labels.raw or view.has_owner(row):
+    if _MARK not in view.label_bytes(row) or view.has_owner(row):
         return None
-    for key in _named(labels):
+    for key in _named(view.labels(row)):
         if view.find(key) is not None or view.history.removed_at(key) is not None:
             return key
     return None
 
 
-def _named(labels: Labels) -> Iterator[ObjectKey]:
+def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
     """Yield what may be meant by the pairs of some labels."""
     for label, namespace in labels.items():
         group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
