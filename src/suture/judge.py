@@ -186,15 +186,16 @@ def _decided(
                 case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
                 verdict=frozen(window, now),
             )  # fmt: skip
-    if enforced(actor):
+    holds = enforced(actor)
+    if holds:
         findings = lifted(findings, exemption)
-    barred = enforced(actor) and bool(denying(findings))
+    barred = holds and bool(denying(findings))
     traceless = barred or request.dry_run or case.point is not Point.ADMISSION
 
     claims = claims_of(actor, findings.claims, (request.key,))
     peeks = traceless or _unmarked(exemption, request, world, now)
     receipt = _weighed(claims, case, world, now, peeks=peeks)
-    if receipt.shortfalls and enforced(actor) and not barred:
+    if receipt.shortfalls and holds and not barred:
         findings, left = waived(findings, claims, receipt, exemption)
         if left != claims:
             peeks = traceless or _unmarked(exemption, request, world, now)

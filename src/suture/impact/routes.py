@@ -50,7 +50,7 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> list[RouteB
             broken = RouteBroken(
                 route=scene.victim(route),
                 service=scene.victim(row),
-                before=gone.get(view.uid(row), 0) if left is None else left.before,
+                before=gone.get(scene.victim(row).uid, 0) if left is None else left.before,
                 service_removed=left is None,
                 self_healing=left is not None and left.self_healing,
                 explained=is_explained,
