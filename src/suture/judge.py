@@ -8,7 +8,6 @@ snapshot.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import Final
 
 import msgspec
@@ -16,7 +15,7 @@ import msgspec
 from suture.budget.claims import Claim, Receipt
 from suture.impact.change import Change
 from suture.impact.deciding import unfounded
-from suture.impact.effects import ALL_EFFECTS
+from suture.impact.effects import ALL_EFFECTS, Impact
 from suture.impact.estimate import estimate
 from suture.impact.parents import accountable
 from suture.impact.project import project
@@ -84,9 +83,6 @@ how its owner learns what it wants."""
 
 GRANTED: Final = Receipt(granted=True)
 
-AS_IT_IS: Final = nullcontext()
-"""The world with everything that was admitted."""
-
 
 def judge(
     request: Request,
@@ -110,20 +106,12 @@ def judge(
     if point is Point.ADMISSION and not request.dry_run and request.operation is Operation.DELETE:
         world.history.note_attempt(identity, request.object_uid, now)
     renames = world.history.believes_renames(identity, now)
-    # WHY without: a retry of an intent is judged as its first attempt was, and so counts once.
-    with world.overlay.without(intent) if world.overlay.holds(intent) else AS_IT_IS:
-        change = project(request, view)
-        impact = estimate(
-            request,
-            change,
-            view,
-            actor,
-            # WHY all: a dry run is asked to hear what would happen, policies or not.
-            ALL_EFFECTS if request.dry_run else world.policies.needs,
-            now=now,
-            renames=renames,
-            evaluate=world.conditions,
-        )
+    if world.overlay.holds(intent):
+        # WHY without: a retry of an intent is judged as its first attempt was, and so counts once.
+        with world.overlay.without(intent):
+            change, impact = _foreseen(request, actor, view, world, now, renames=renames)
+    else:
+        change, impact = _foreseen(request, actor, view, world, now, renames=renames)
     case = Case(
         request=request,
         actor=actor,
@@ -155,6 +143,25 @@ def judge(
     return _decided(case, change, findings, world, now, exempt=exempt)
 
 
+def _foreseen(
+    request: Request, actor: Actor, view: GraphView, world: World, now: Now, *, renames: bool
+) -> tuple[Change, Impact]:
+    """Return what a request changes, and what follows from that."""
+    change = project(request, view)
+    impact = estimate(
+        request,
+        change,
+        view,
+        actor,
+        # WHY all: a dry run is asked to hear what would happen, policies or not.
+        ALL_EFFECTS if request.dry_run else world.policies.needs,
+        now=now,
+        renames=renames,
+        evaluate=world.conditions,
+    )
+    return change, impact
+
+
 def _decided(
     case: Case, change: Change, findings: Findings, world: World, now: Now, *, exempt: bool
 ) -> Judgement:
@@ -179,24 +186,20 @@ def _decided(
                 case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
                 verdict=frozen(window, now),
             )  # fmt: skip
-    if enforced(actor):
+    holds = enforced(actor)
+    if holds:
         findings = lifted(findings, exemption)
-    barred = enforced(actor) and denying(findings)
+    barred = holds and bool(denying(findings))
     traceless = barred or request.dry_run or case.point is not Point.ADMISSION
 
-    def weighed(claims: tuple[Claim, ...]) -> Receipt:
-        if not claims:
-            return GRANTED
-        if traceless or _unmarked(exemption, request, world, now):
-            return world.ledger.peek(claims, now)
-        return world.ledger.reserve(intent_of(request), claims, now, force=not enforced(actor))
-
     claims = claims_of(actor, findings.claims, (request.key,))
-    receipt = weighed(claims)
-    if receipt.shortfalls and enforced(actor) and not barred:
+    peeks = traceless or _unmarked(exemption, request, world, now)
+    receipt = _weighed(claims, case, world, now, peeks=peeks)
+    if receipt.shortfalls and holds and not barred:
         findings, left = waived(findings, claims, receipt, exemption)
         if left != claims:
-            claims, receipt = left, weighed(left)
+            peeks = traceless or _unmarked(exemption, request, world, now)
+            claims, receipt = left, _weighed(left, case, world, now, peeks=peeks)
     verdict = decide(findings, actor, receipt)
     unmarked = not verdict.denies and _unmarked(exemption, request, world, now)
     if not (traceless or unmarked or verdict.denies):
@@ -214,6 +217,18 @@ def _decided(
         grants=() if verdict.denies else tuple(exemption.taken.values()),
         unmarked=unmarked,
     )
+
+
+def _weighed(
+    claims: tuple[Claim, ...], case: Case, world: World, now: Now, *, peeks: bool
+) -> Receipt:
+    """Ask the budgets for some claims; `peeks`: only what they would say."""
+    if not claims:
+        return GRANTED
+    if peeks:
+        return world.ledger.peek(claims, now)
+    intent = intent_of(case.request)
+    return world.ledger.reserve(intent, claims, now, force=not enforced(case.actor))
 
 
 def _confirmed(request: Request, world: World, now: Now) -> bool:
@@ -364,7 +379,8 @@ def _evidence(change: Change, world: World, now: Now) -> tuple[ObjectKey, ...]:
     targets = change.direct if change.resized is None else (*change.direct, change.resized.row)
     for row in targets:
         keys[view.key(row)] = None
-        keys.update((view.key(other), None) for other in accountable(view, row))
+        for other in accountable(view, row):
+            keys[view.key(other)] = None
         if len(keys) >= EVIDENCE_OBJECTS:
             break
     if change.rewritten is not None:

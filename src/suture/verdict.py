@@ -144,8 +144,10 @@ def lifted(findings: Findings, exemption: Exemption) -> Findings:
 
     WHY all or none: a refusal that stands uses no grant up.
     """
-    before = dict(exemption.taken)
     denials = denying(findings)
+    if not denials:
+        return findings
+    before = dict(exemption.taken)
     allowed = {id(one): exemption.lifts(one.constraint, one.template) for one in denials}
     if not all(allowed.values()):
         exemption.taken = before

@@ -16,6 +16,7 @@ from suture.adapters.files import load_policies
 from suture.app import admit as admit_module
 from suture.app.admit import Lane, admit
 from suture.app.authorize import authorize
+from suture.app.telling import HELD_BYTES
 from suture.errors import ReviewError
 from suture.journal.query import Wanted
 from suture.judge import Judgement, judge
@@ -240,6 +241,20 @@ async def test_a_dry_run_can_be_explained_and_leaves_no_trace(pack: PolicySet) -
     assert desk.world.overlay.gone_uids == {}
     (entry,) = await desk.journal.find(answer["auditAnnotations"]["decision-id"])
     assert entry.asked.dry_run
+
+
+async def test_the_line_of_a_dry_run_is_the_same_whenever_it_is_made(pack: PolicySet) -> None:
+    """A small dry run is held until somebody asks, a large one written at once: both as decided."""
+    lines = []
+    for size in (0, HELD_BYTES):
+        desk = Desk(pack, shop(), profile=enforced())
+        asked = json.loads(review(service("a0"), dry_run=True))
+        asked["request"]["oldObject"]["metadata"]["annotations"] = {"notes": "x" * size}
+        answer = await desk.ask(json.dumps(asked).encode())
+        (entry,) = await desk.journal.find(answer["auditAnnotations"]["decision-id"])
+        lines.append(replace(entry, body=b"", decision=""))
+    assert lines[0] == lines[1]
+    assert lines[0].effects
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,24 @@ async def test_a_dry_run_is_explained_and_not_recorded(journal: Journal) -> None
     assert list(await journal.find(entry(0).decision)) == []
 
 
+async def test_a_held_dry_run_is_made_only_when_it_is_looked_for(journal: Journal) -> None:
+    """A dry run that is held costs nothing until its id is asked for, and is in no list."""
+    made: list[int] = []
+
+    def line() -> Entry:
+        made.append(1)
+        return entry(1, dry_run=True)
+
+    journal.hold(entry(1).decision, line)
+    assert list(await journal.recent(Wanted())) == []
+    assert list(await journal.find(entry(2).decision)) == []
+    assert not made
+    assert list(await journal.find(entry(1).decision)) == [entry(1, dry_run=True)]
+    for number in range(2, DRY_RUNS_KEPT + 2):
+        journal.hold(entry(number).decision, line)
+    assert list(await journal.find(entry(1).decision)) == []
+
+
 async def test_many_writers_at_once(journal: Journal) -> None:
     """Appends that run side by side are all there when they return."""
     await asyncio.gather(

@@ -9,7 +9,7 @@ import msgspec
 
 from suture.errors import UnavailableError
 from suture.journal.entry import Entry
-from suture.journal.query import CONSEQUENCES_LIMIT, DryRuns, Wanted
+from suture.journal.query import CONSEQUENCES_LIMIT, DryRuns, Line, Wanted
 from suture.verdict import Verdict
 
 ENTRIES_KEPT = 50_000
@@ -37,6 +37,10 @@ class MemoryJournal:
             return len(real)
         self._entries.extend(real)
         return 0
+
+    def hold(self, decision: str, line: Line) -> None:
+        """Hold a dry run until somebody asks for it."""
+        self._dry_runs.hold(decision, line)
 
     async def find(self, decision: str) -> Sequence[Entry]:
         """Return the lines of a decision id."""

@@ -22,7 +22,7 @@ import msgspec
 
 from suture.errors import UnavailableError
 from suture.journal.entry import Entry
-from suture.journal.query import CONSEQUENCES_LIMIT, DryRuns, Wanted
+from suture.journal.query import CONSEQUENCES_LIMIT, DryRuns, Line, Wanted
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -173,6 +173,10 @@ class SqliteJournal:
             return 0
         self.counters.dropped += len(real)
         return len(real)
+
+    def hold(self, decision: str, line: Line) -> None:
+        """Hold a dry run until somebody asks for it."""
+        self._dry_runs.hold(decision, line)
 
     async def find(self, decision: str) -> Sequence[Entry]:
         """Return the lines of a decision id."""

@@ -16,7 +16,7 @@ import structlog
 from suture.app.dryrun import with_impact
 from suture.app.grants import UsedUpError
 from suture.app.rim import Asked, Doubt, Lane, Rim
-from suture.app.telling import addressed, charged, line_of
+from suture.app.telling import addressed, charged, held, line_of
 from suture.errors import SutureError, UnavailableError
 from suture.impact.effects import Impact
 from suture.journal.entry import Entry
@@ -124,12 +124,13 @@ def _at_once(asked: Asked, world: World, rim: Rim) -> Answered:
             return _awaited(asked, judgement, world, rim)
         _concluded(judgement, asked, world, rim)
         impact = judgement.case.impact
-        entry = line_of(judgement, asked, world, rim)
-        if entry is not None:
-            if charged(judgement, asked):
-                return _awaited(asked, judgement, world, rim, entry)
-            rim.journal.offer([entry])
-        verdict = judgement.verdict
+        verdict = addressed(judgement.verdict, asked.decision)
+        if not held(judgement, verdict.message, asked, rim):
+            entry = line_of(judgement, verdict.message, asked, world, rim)
+            if entry is not None:
+                if charged(judgement, asked):
+                    return _awaited(asked, judgement, world, rim, entry)
+                rim.journal.offer([entry])
     except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
         verdict = _doubted(error, asked, impact, world, rim)
     return _told(verdict, impact, asked, rim)
@@ -156,17 +157,18 @@ async def _awaited(
                 judgement = await _considered(judgement, asked, world, rim)
                 _concluded(judgement, asked, world, rim)
             impact = judgement.case.impact
-            if entry is None:
-                entry = line_of(judgement, asked, world, rim)
-            await _journaled(entry, judgement, asked, rim)
-            verdict = judgement.verdict
+            verdict = addressed(judgement.verdict, asked.decision)
+            if not held(judgement, verdict.message, asked, rim):
+                if entry is None:
+                    entry = line_of(judgement, verdict.message, asked, world, rim)
+                await _journaled(entry, judgement, asked, rim)
     except Exception as error:  # noqa: BLE001 everything unforeseen is doubt
         verdict = _doubted(error, asked, impact, world, rim)
     return _told(verdict, impact, asked, rim)
 
 
 def _doubted(error: Exception, asked: Asked, impact: Impact, world: World, rim: Rim) -> Verdict:
-    """Answer what could not be decided, and write it down."""
+    """Answer what could not be decided, in its caller's words, and write it down."""
     request, actor, lane, now = asked.request, asked.actor, asked.lane, asked.now
     verdict = in_doubt(error, request, actor, lane, rim)
     # WHY: else it would be a stranger's, and its maker refused when it takes it away again.
@@ -174,18 +176,16 @@ def _doubted(error: Exception, asked: Asked, impact: Impact, world: World, rim: 
         note_made(request, actor, world, now)
     case = Case(request, actor, impact)
     rim.journal.offer([entry_of(asked.decision, case, verdict, now, lane=lane)])
-    return verdict
+    return addressed(verdict, asked.decision)
 
 
 def _told(verdict: Verdict, impact: Impact, asked: Asked, rim: Rim) -> bytes:
-    """Return the answer as bytes, and tell whoever measures."""
+    """Return an answer, in its caller's words already, as bytes, and tell whoever measures."""
     request = asked.request
     rim.signals.decided(asked.lane, verdict, (rim.clock().mono_ns - asked.now.mono_ns) / 1e9)
     if asked.actor.kind is IdentityKind.BREAK_GLASS and not request.dry_run:
         _alarm(request, asked.decision, rim)
-    told = addressed(verdict, asked.decision)
-    if request.dry_run:
-        told = with_impact(told, impact)
+    told = with_impact(verdict, impact) if request.dry_run else verdict
     return encode_review(request.uid, told, asked.decision)
 
 

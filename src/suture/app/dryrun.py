@@ -33,7 +33,8 @@ def with_impact(verdict: Verdict, impact: Impact) -> Verdict:
 
 def warnings_of(effects: Iterable[Effect]) -> Iterable[str]:
     """Yield effects as warnings, worst first; what is too many is counted."""
-    ranked = sorted(((severity(one), one) for one in effects), key=itemgetter(0), reverse=True)
+    graded = [(severity(one), one) for one in effects]
+    ranked = sorted(graded, key=itemgetter(0), reverse=True)
     for grave, effect in ranked[:LINES]:
         line = told(effect)
         sure = "" if line.confidence is Confidence.EXACT else f" ({line.confidence.value})"

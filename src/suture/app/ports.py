@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from suture.journal.entry import Entry
-from suture.journal.query import Wanted
+from suture.journal.query import Line, Wanted
 from suture.wire.discovery import Discovery
 
 
@@ -29,6 +29,10 @@ class Journal(Protocol):
 
         Never waits and never raises: for lanes that no journal may hold up.
         """
+        ...
+
+    def hold(self, decision: str, line: Line) -> None:
+        """Hold a dry run, whose line is made only when `find` asks for it."""
         ...
 
     async def find(self, decision: str) -> Sequence[Entry]:

@@ -52,7 +52,10 @@ class Severity(IntEnum):
     @property
     def word(self) -> str:
         """How it is written."""
-        return self.name.lower()
+        return _WORDS[self]
+
+
+_WORDS = ("none", "minor", "notable", "severe")
 
 
 def severity(effect: Effect) -> Severity:

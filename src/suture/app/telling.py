@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 
 from suture.app.rim import Asked, Lane, Rim
 from suture.journal.entry import Entry
+from suture.journal.query import Line
 from suture.journal.writing import entry_of
 from suture.judge import Judgement, World
 from suture.model.actor import IdentityKind
 from suture.model.attribution import Cause
 from suture.verdict import ALLOWED, Answer, Verdict, refusal_message
+
+HELD_BYTES = 16_384
+"""LIMIT: bodies of a dry run that is held as it is until somebody asks for its line; with all that
+are held 8 MB. Two of a large Deployment have as much."""
 
 
 def addressed(verdict: Verdict, decision: str) -> Verdict:
@@ -29,17 +36,34 @@ def addressed(verdict: Verdict, decision: str) -> Verdict:
     )
 
 
-def line_of(judgement: Judgement, asked: Asked, world: World, rim: Rim) -> Entry | None:
-    """Return the line of a decision. What changes nothing is counted, not journaled: None."""
+def line_of(
+    judgement: Judgement, message: str, asked: Asked, world: World, rim: Rim
+) -> Entry | None:
+    """Return the line of a decision. What changes nothing is counted, not journaled: None.
+
+    `message`: what the caller is told.
+    """
     request, lane = asked.request, asked.lane
     if not notable(judgement, lane):
         return None
-    entry = _entry(judgement, asked, rim)
+    entry = _line(judgement, message, asked, rim)()
     if lane is Lane.CONSEQUENCES:
         return _tied(entry, world.attribution.cause_of(request))
     if judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
         world.attribution.admitted(request, asked.decision, asked.actor.operator)
     return entry
+
+
+def held(judgement: Judgement, message: str, asked: Asked, rim: Rim) -> bool:
+    """Hold a dry run whose line need not be made before somebody asks; tell whether it was."""
+    request, lane = asked.request, asked.lane
+    small = len(request.old_body) + len(request.new_body) <= HELD_BYTES
+    # WHY not of consequences: what they follow from is known now, and not for ever.
+    if not (request.dry_run and small) or lane is Lane.CONSEQUENCES:
+        return False
+    if notable(judgement, lane):
+        rim.journal.hold(asked.decision, _line(judgement, message, asked, rim))
+    return True
 
 
 def charged(judgement: Judgement, asked: Asked) -> bool:
@@ -70,9 +94,11 @@ def notable(judgement: Judgement, lane: Lane) -> bool:
     )
 
 
-def _entry(judgement: Judgement, asked: Asked, rim: Rim) -> Entry:
+def _line(judgement: Judgement, message: str, asked: Asked, rim: Rim) -> Line:
+    """Return how the line of a decision is made; nothing in it changes until then."""
     verdict, now = judgement.verdict, asked.now
-    return entry_of(
+    return partial(
+        entry_of,
         asked.decision,
         judgement.case,
         verdict,
@@ -84,6 +110,6 @@ def _entry(judgement: Judgement, asked: Asked, rim: Rim) -> Entry:
         evidence=judgement.evidence,
         latency_us=(rim.clock().mono_ns - now.mono_ns) // 1000,
         keep_body=not verdict.denies and bool(judgement.case.impact.effects),
-        message=addressed(verdict, asked.decision).message,
+        message=message,
         grants=tuple(grant.name for grant in judgement.grants),
     )

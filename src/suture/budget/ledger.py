@@ -248,8 +248,11 @@ class Ledger:
             held = balance.held if balance else 0
             if account in own:
                 held -= own[account].amount
+            peak = self._peaks.get(claim.key)
             for window in claim.windows:
-                population = max(claim.population, self._peak(claim.key, window, now))
+                population = claim.population
+                if peak is not None:
+                    population = max(population, peak.within(window.seconds, now.mono_ns))
                 allowance = window.allowance(population)
                 used = held
                 if balance:

@@ -44,30 +44,33 @@ def repeats(_change: Change) -> bool:
     return True
 
 
-def churn_effects(scene: Scene) -> Iterator[Churn]:
-    """Yield what a request does not for the first time."""
+def churn_effects(scene: Scene) -> list[Churn]:
+    """Return what a request does not for the first time."""
     now, change = scene.now, scene.change
+    found: list[Churn] = []
     if now is None:
-        return
+        return found
     made = change.rewritten
     if change.direct:
-        yield from _removed(scene, now)
+        found += _removed(scene, now)
     elif made is not None and made.before is None:
-        yield from _recreated(scene, now)
+        found += _recreated(scene, now)
     elif made is not None and scene.view.history.writes.knows(scene.request.key):
         value = shape_number(made.after, scene.request.new_body)
-        yield from _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
-        yield from _restarted(scene, made, value, now)
+        found += _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
+        found += _restarted(scene, made, value, now)
     elif made is None and rewrites_status(scene.request):
-        yield from _status(scene, now)
+        found += _status(scene, now)
     if change.resized is not None and not change.resized.asked:
-        yield from _scaled(scene, now)
+        found += _scaled(scene, now)
+    return found
 
 
-def _removed(scene: Scene, now: Now) -> Iterator[Churn]:
+def _removed(scene: Scene, now: Now) -> list[Churn]:
     view, request = scene.view, scene.request
+    found: list[Churn] = []
     if not asks_removal(request):
-        return
+        return found
     evicted = scene.change.evicted or request.subresource == "eviction"
     what = What.EVICTED if evicted else What.DELETED
     word = "evicted" if evicted else "deleted"
@@ -75,8 +78,9 @@ def _removed(scene: Scene, now: Now) -> Iterator[Churn]:
         key = view.key(row)
         if view.history.writes.knows(key) and not scene.causes.explains(row):
             deed = Deed(what, request.user.username, number(view.uid(row)))
-            yield from _told(scene, word, deed, scene.victim(row), now)
-    yield from _rounds(scene, word, now)
+            found += _told(scene, word, deed, scene.victim(row), now)
+    found += _rounds(scene, word, now)
+    return found
 
 
 def _rounds(scene: Scene, word: str, now: Now) -> Iterator[Churn]:

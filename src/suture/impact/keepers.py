@@ -126,7 +126,7 @@ def works_for(scene: Scene, manager: ObjectKey) -> bool:
         return True
     if manager.resource == RELEASES:
         return False
-    if actor.namespace and actor.namespace == manager.namespace:
+    if manager.namespace and actor.namespace == manager.namespace:
         return True
     return bool(keeps(scene, manager.resource))
 

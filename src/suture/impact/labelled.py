@@ -10,7 +10,7 @@ Source: Gateway API, GEP-1762; labels as controllers write them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from suture.impact.over import outlived
@@ -18,7 +18,6 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.kindnames import plural_of
-from suture.model.labels import Labels
 from suture.model.names import GATEWAYS, ObjectKey, Resource
 from suture.model.writes import HOUR_S
 
@@ -31,9 +30,9 @@ _OTHERS: Final = (b"kubernetes.io", b".k8s.io", b'"helm.sh')
 
 def label_parent(view: GraphView, row: int) -> ObjectKey | None:
     """Return the parent that the labels of an object without owner name, there or seen to go."""
-    labels = view.labels(row)
-    if not isinstance(labels, Labels) or not _may_name(labels.raw) or view.has_owner(row):
+    if not _may_name(view.label_bytes(row)) or view.has_owner(row):
         return None
+    labels = view.labels(row)
     for key in (*_named(labels), *_beside(labels, view.namespace(row))):
         if view.find(key) is not None or view.history.removed_at(key) is not None:
             return key
@@ -45,7 +44,7 @@ def _may_name(raw: bytes) -> bool:
     return _MARK in raw or any(not one.endswith(_OTHERS) for one in raw.split(b"/")[:-1])
 
 
-def _named(labels: Labels) -> Iterator[ObjectKey]:
+def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
     """Yield what may be meant by the pairs of some labels."""
     for label, namespace in labels.items():
         group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
@@ -58,7 +57,7 @@ def _named(labels: Labels) -> Iterator[ObjectKey]:
                 yield ObjectKey(GATEWAYS, namespace, name or "")
 
 
-def _beside(labels: Labels, namespace: str) -> Iterator[ObjectKey]:
+def _beside(labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
     """Yield what may be meant by single labels, of the namespace in which the object is.
 
     WHY none of what is in no namespace: a node is of a pool, which does not ask for this one.

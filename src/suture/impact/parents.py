@@ -301,10 +301,15 @@ def accountable(view: GraphView, row: int) -> list[int]:
         nodes, pods = attached(view, row)
         found.update(dict.fromkeys((*nodes, *pods)))
     for one in (row, *view.controllers(row, CLIMBED)):
-        found.update((owner.row, None) for owner in view.owners(one) if owner.present)
+        for owner in view.owners(one):
+            if owner.present:
+                found[owner.row] = None
         for edge in (Edge.PARENT, Edge.MANAGED_BY):
-            found.update((other, None) for other, present in view.targets(one, edge) if present)
-        found.update(dict.fromkeys(view.sources(one, Edge.SCALES)))
+            for other, present in view.targets(one, edge):
+                if present:
+                    found[other] = None
+        for other in view.sources(one, Edge.SCALES):
+            found[other] = None
     members = statefulset_of(view, view.key(row))
     if members is not None:
         found[members[0]] = None

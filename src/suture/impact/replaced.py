@@ -30,6 +30,8 @@ TOGETHER_S: Final = 60
 """Services of one controller that came within this time are parts of it, and none replaces another:
 those of a primary and of its replicas may well reach the same pods."""
 
+_REPLACED_WORKLOADS: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
+
 Replace = Callable[[GraphView, int, Collection[int]], tuple[int, ...]]
 
 
@@ -46,7 +48,7 @@ def replacing(resource: Resource) -> Replace | None:
     """Return how the replacements of objects of a type are found; None where none are known."""
     if resource == SERVICES:
         return _services
-    if resource in {DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS}:
+    if resource in _REPLACED_WORKLOADS:
         return _workloads
     if resource == INGRESSES or resource.group == ROUTE_GROUP:
         return _routes

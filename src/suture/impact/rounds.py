@@ -24,8 +24,8 @@ no cluster seen has a webhook behind a webhook behind a webhook. What lies deepe
 where it is a loss."""
 
 
-def reach_effects(scene: Scene) -> Iterable[Effect]:
-    """Yield what a change does to paths, Services, routes and pods, in this order."""
+def reach_effects(scene: Scene) -> list[Effect]:
+    """Return what a change does to paths, Services, routes and pods, in this order."""
     dips = serving = serving_effects(scene)
     broken = admission_effects(scene, serving)
     raced = {(one.effect.source, one.effect.path) for one in broken if one.races}
@@ -41,14 +41,14 @@ def reach_effects(scene: Scene) -> Iterable[Effect]:
         if len(more) == len(stays):
             break
         stays = more
+    found: list[Effect] = [one.effect for one in broken]
     if raced:
         serving = _bounded(serving, dips) if len(raced) == len(stays) else serving
-        yield from (_maybe(one.effect, raced) for one in broken)
-    else:
-        yield from (one.effect for one in broken)
-    yield from serving
-    yield from route_effects(scene, serving)
-    yield from pod_effects(scene)
+        found = [_maybe(one.effect, raced) for one in broken]
+    found += serving
+    found += route_effects(scene, serving)
+    found += pod_effects(scene)
+    return found
 
 
 def _maybe(effect: AdmissionPathBroken, raced: Collection[tuple[Victim, str]]) -> Effect:

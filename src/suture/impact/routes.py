@@ -5,7 +5,7 @@ Source: ingress and gateway controllers answer 503, or 500, for a backend withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from suture.impact.effects import EndpointsLost, RouteBroken, ServiceEmptied
 from suture.impact.hands import own_of_the_day
@@ -15,14 +15,15 @@ from suture.model.edges import Edge
 from suture.model.names import SERVICES
 
 
-def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> Iterable[RouteBroken]:
-    """Yield a route that stays for each Service of it that goes or is emptied.
+def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> list[RouteBroken]:
+    """Return a route that stays for each Service of it that goes or is emptied.
 
     A Service that had no endpoint before is told of where it goes: the route then names nothing.
     """
     view, causes = scene.view, scene.causes
     if not (serving or SERVICES in scene.kinds) or not view.names_by(Edge.ROUTES_TO):
-        return
+        return []
+    found: list[RouteBroken] = []
     emptied = {}
     for effect in serving:
         if isinstance(effect, ServiceEmptied):
@@ -36,6 +37,8 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> Iterable[Ro
     }
     for row in (*scene.kinds.get(SERVICES, ()), *emptied):
         routes = view.sources(row, Edge.ROUTES_TO)
+        if not routes:
+            continue
         staying = [one for one in dict.fromkeys(routes) if one not in scene.removed]
         left = emptied.get(row)
         is_explained = left.explained if left is not None else causes.explains(row)
@@ -44,11 +47,13 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> Iterable[Ro
         for route in staying:
             if view.terminating(route):
                 continue
-            yield RouteBroken(
+            broken = RouteBroken(
                 route=scene.victim(route),
                 service=scene.victim(row),
-                before=gone.get(view.uid(row), 0) if left is None else left.before,
+                before=gone.get(scene.victim(row).uid, 0) if left is None else left.before,
                 service_removed=left is None,
                 self_healing=left is not None and left.self_healing,
                 explained=is_explained,
             )
+            found.append(broken)
+    return found

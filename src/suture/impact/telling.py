@@ -5,7 +5,8 @@ The journal keeps this, explanations and reports show it; rules read the effects
 
 from __future__ import annotations
 
-from typing import assert_never
+from string import Formatter
+from typing import Final, assert_never
 
 from suture.impact.effects import (
     NAMES,
@@ -80,11 +81,25 @@ def words_of(victim: Victim) -> str:
     return f"{kind} {place}{victim.name}"
 
 
+_PIECES: Final = {
+    effect: tuple((text, number or "") for text, number, _, _ in Formatter().parse(words))
+    for effect, words in PHRASES.items()
+}
+"""The same, taken apart once: text, and which number follows it, if any."""
+
+
 def phrase(line: Told) -> str:
     """Return what happens to the subject of a line, in words."""
-    return PHRASES[line.effect].format(
-        count=f"{line.count:,}", before=f"{line.before:,}", after=f"{line.after:,}"
-    )
+    words = ""
+    for text, number in _PIECES[line.effect]:
+        words += text
+        if number == "count":
+            words += f"{line.count:,}"
+        elif number == "before":
+            words += f"{line.before:,}"
+        elif number == "after":
+            words += f"{line.after:,}"
+    return words
 
 
 def told(effect: Effect) -> Told:

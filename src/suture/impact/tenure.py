@@ -68,6 +68,9 @@ GOVERNED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
 CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 """What tells that somebody else than the creator takes an object over."""
 
+UNASKED: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
+"""Who is not asked whose it is: they carry out what others want, or are the control plane."""
+
 RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 
 
@@ -77,44 +80,48 @@ def may_be_foreign(change: Change) -> bool:
     return bool(change.direct or change.resized) or (made is not None and made.before is not None)
 
 
-def foreign_effects(scene: Scene) -> Iterable[ForeignWrite]:
+def foreign_effects(scene: Scene) -> list[ForeignWrite]:
     """Return what a change writes that another manages."""
-    if scene.actor.kind in {IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM}:
-        return
+    found: list[ForeignWrite] = []
+    if scene.actor.kind in UNASKED:
+        return found
     change = scene.change
     made = change.rewritten
     if made is not None:
-        yield from _edits(scene, made)
+        found += _edits(scene, made)
     elif change.direct and not change.evicted:
-        yield from _removals(scene)
+        found += _removals(scene)
     # WHY not asked for: it is of what keeps the workload that the write is.
     if change.resized is not None and not change.resized.asked:
-        yield from _resize(scene, change.resized.row)
+        found += _resize(scene, change.resized.row)
+    return found
 
 
 # ---- removals
 
 
-def _removals(scene: Scene) -> Iterable[ForeignWrite]:
+def _removals(scene: Scene) -> list[ForeignWrite]:
     view, causes = scene.view, scene.causes
+    found: list[ForeignWrite] = []
     for row in scene.change.direct[:LOOKED_AT]:
         if causes.heals(row) or is_own(scene, row):
             continue
         keeper = keeper_at(scene, row)
         if keeper is not None:
-            yield _write(scene, row, keeper, DELETE, explained=causes.explains(row))
+            found.append(_write(scene, row, keeper, DELETE, explained=causes.explains(row)))
     if scene.change.cascaded and view.names_by(Edge.MANAGED_BY):
-        yield from _taken_along(scene)
+        found += _taken_along(scene)
+    return found
 
 
-def _taken_along(scene: Scene) -> Iterable[ForeignWrite]:
+def _taken_along(scene: Scene) -> list[ForeignWrite]:
     """Tell of releases and applications that stay, and lose what goes with the request's object."""
     view = scene.view
     # WHY the last: what the request names itself is told of already.
     if all(kind in MADE_ANEW or rows[-1] in scene.direct for kind, rows in scene.kinds.items()):
-        return
+        return []
     own = view.marked(scene.change.direct)
-    told = 0
+    found: list[ForeignWrite] = []
     for mark, row in scene.causes.marks().items():
         if mark in own or row in scene.direct or view.resource(row) in MADE_ANEW:
             continue
@@ -123,10 +130,11 @@ def _taken_along(scene: Scene) -> Iterable[ForeignWrite]:
             continue
         keeper = kept_by(scene, manager)
         if keeper.lives:
-            yield _write(scene, row, keeper, DELETE, explained=scene.causes.explains(row))
-            told += 1
-            if told == LOOKED_AT:
-                return
+            explained = scene.causes.explains(row)
+            found.append(_write(scene, row, keeper, DELETE, explained=explained))
+            if len(found) == LOOKED_AT:
+                break
+    return found
 
 
 # ---- edits

@@ -6,7 +6,7 @@ Pure; every journal answers the same question the same way, and keeps dry runs a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -14,7 +14,11 @@ from suture.journal.entry import Entry
 from suture.verdict import Answer
 
 DRY_RUNS_KEPT = 512
-"""LIMIT: dry runs that can be explained: a drill sends a few hundred; 2 kB each, 1 MB."""
+"""LIMIT: dry runs that can be explained: a drill sends a few hundred; 2 kB each, 1 MB, and where
+the line is yet to be made its request beside it, which whoever offers it bounds."""
+
+Line = Callable[[], Entry]
+"""A line that is made when somebody asks for it: of dry runs hardly any ever is."""
 
 RECENT_LIMIT = 1_000
 """LIMIT: lines in one answer: more than a person reads, 2 MB to carry."""
@@ -56,18 +60,23 @@ class DryRuns:
     """The last dry runs, in memory only: they can be explained and are in no record."""
 
     def __init__(self) -> None:
-        self._kept: deque[Entry] = deque(maxlen=DRY_RUNS_KEPT)
+        self._kept: deque[tuple[str, Entry | Line]] = deque(maxlen=DRY_RUNS_KEPT)
+
+    def hold(self, decision: str, line: Line) -> None:
+        """Keep a dry run whose line is made when it is looked for."""
+        self._kept.append((decision, line))
 
     def part(self, entries: Iterable[Entry]) -> list[Entry]:
         """Keep the dry runs among `entries`; return the others."""
         real = []
         for entry in entries:
             if entry.asked.dry_run:
-                self._kept.append(entry)
+                self._kept.append((entry.decision, entry))
             else:
                 real.append(entry)
         return real
 
     def find(self, decision: str) -> Entry | None:
         """Return a dry run by its decision id."""
-        return next((one for one in reversed(self._kept) if one.decision == decision), None)
+        found = next((line for known, line in reversed(self._kept) if known == decision), None)
+        return found() if callable(found) else found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -20,6 +21,11 @@ POD_NAME = "authentication.kubernetes.io/pod-name"
 POD_UID = "authentication.kubernetes.io/pod-uid"
 
 
+ACCOUNTS = 1_024
+"""LIMIT: identities whose accounts are remembered; a review of an operator asks several times."""
+
+
+@lru_cache(ACCOUNTS)
 def account_of(identity: str) -> ObjectKey | None:
     """Return the service account behind an identity; None for a user."""
     if not identity.startswith(SERVICE_ACCOUNT):
@@ -100,8 +106,8 @@ class Actor(msgspec.Struct, frozen=True, gc=False):
     @property
     def namespace(self) -> str:
         """The namespace of a service account; empty for users."""
-        parts = self.user.username.split(":")
-        return parts[2] if self.user.username.startswith(SERVICE_ACCOUNT) else ""
+        account = account_of(self.user.username)
+        return "" if account is None else account.namespace
 
 
 # WHY by name: these carry out what somebody else asked for; refusing them would leave the cluster

@@ -55,12 +55,9 @@ def digest_of(request: Request) -> str:
     ]
     if request.operation is not Operation.DELETE and request.old_body != request.new_body:
         parts += _written(request)
-    hashed = blake2b(digest_size=DIGEST_BYTES)
-    for part in parts:
-        body = part if isinstance(part, bytes) else part.encode()
-        hashed.update(len(body).to_bytes(8))
-        hashed.update(body)
-    return hashed.hexdigest()
+    bodies = [part if isinstance(part, bytes) else part.encode() for part in parts]
+    said = b"".join([piece for body in bodies for piece in (len(body).to_bytes(8), body)])
+    return blake2b(said, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def _creates(request: Request) -> bool:

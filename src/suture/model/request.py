@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from suture.model.actor import UserInfo
-from suture.model.names import Gvk, Gvr, ObjectKey, Operation, Propagation
+from suture.model.names import Gvk, Gvr, ObjectKey, Operation, Propagation, Resource
 from suture.model.objects import ClusterObject
 from suture.model.selectors import Selector
 
@@ -73,16 +73,20 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The same before it, where the review shows it."""
     dry_run: bool = False
     options: DeleteOptions = DeleteOptions()
+    key: ObjectKey = ObjectKey(Resource("", ""), "", "")
+    """Where the request's object is found; its name comes from the object where it has none.
 
-    @property
-    def key(self) -> ObjectKey:
-        """Where the request's object is found; its name comes from the object where it has none."""
+    Not to be given: it follows from the rest. WHY kept: each judgement asks for it ten times."""
+
+    def __post_init__(self) -> None:
+        """Find the key."""
         name = self.name
         if not name and self.old is not None:
             name = self.old.key.name
         elif not name and self.new is not None:
             name = self.new.key.name
-        return ObjectKey(self.gvr.resource, self.namespace, name)
+        key = ObjectKey(self.gvr.resource, self.namespace, name)
+        msgspec.structs.force_setattr(self, "key", key)
 
     @property
     def object_uid(self) -> str:

@@ -161,17 +161,15 @@ class Facts(dict[str, object]):
 
     def __init__(self, case: Case, grouped: Mapping[str, list[Effect]]) -> None:
         super().__init__()
+        for name, effects in grouped.items():
+            self[f"effects.{name}"] = effects
         self._case = case
         self._grouped = grouped
 
     def __missing__(self, name: str) -> object:
         """Make the value of one name; effects that are absent are an empty list."""
         reader = _READERS.get(name)
-        value: object = (
-            reader(self._case)
-            if reader is not None
-            else self._grouped.get(name.removeprefix("effects."), ())
-        )
+        value: object = reader(self._case) if reader is not None else ()
         self[name] = value
         return value
 

@@ -84,10 +84,14 @@ class Readable(Storage):
 
     def labels(self, row: int) -> Labels | None:
         """Return the labels of the object in a row; None for none."""
+        raw = self.label_bytes(row)
+        return Labels(raw) if raw else None
+
+    def label_bytes(self, row: int) -> bytes:
+        """Return the labels of the object in a row as they are written; empty for none."""
         if self.rows_of.place[row] >= 0 and self.resource(row) == PODS:
             row = self.rows_of.extra[row]
-        raw = self.label_sets[self.rows_of.labels[row]]
-        return Labels(raw) if raw else None
+        return self.label_sets[self.rows_of.labels[row]]
 
     def facts(self, row: int) -> Facts | None:
         """Return the facts of the object in a row."""

@@ -88,7 +88,13 @@ class GraphView(Standing):
 
     def labels(self, row: int) -> Mapping[str, str]:
         """Return the labels of the object in a row."""
-        return self._graph.labels(row) or NO_LABELS
+        found = self._graph.labels(row)
+        # WHY not `or`: to ask labels whether there are any reads them.
+        return NO_LABELS if found is None else found
+
+    def label_bytes(self, row: int) -> bytes:
+        """Return the same as they are written, unread; empty for none."""
+        return self._graph.label_bytes(row)
 
     def facts(self, row: int) -> Facts | None:
         """Return the facts of the object in a row."""

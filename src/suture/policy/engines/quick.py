@@ -19,6 +19,7 @@ from functools import reduce
 
 from suture.policy.engines import ListOf, MapOf, Record, Scalar, ValueType
 from suture.policy.engines.celtree import Call, Field, Fold, Items, Literal, Name, Node, Other
+from suture.policy.engines.quickbody import code_of
 
 Quick = Callable[[Mapping[str, object]], object]
 """An expression as a function of the values of a case, by their full names."""
@@ -70,12 +71,7 @@ def quick(
         body, _ = maker.make(root, {})
     except (_Unknown, RecursionError):
         return None
-    arguments = _arguments("case")
-    expression = ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, maker.whole(body))))
-    compiled = compile(expression, "<rule>", "eval")
-    # WHY so: the function's own code is taken out of what was compiled; nothing is executed.
-    code = next(one for one in compiled.co_consts if isinstance(one, types.CodeType))
-    return types.FunctionType(code, {**_GLOBALS, **maker.kept})
+    return types.FunctionType(code_of(maker.whole(body)), {**_GLOBALS, **maker.kept})
 
 
 _Typed = tuple[ast.expr, ValueType | None]
