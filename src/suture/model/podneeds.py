@@ -8,6 +8,8 @@ Source: core/v1 PodSpec.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from suture.model import names
@@ -142,18 +144,28 @@ class _Projection(msgspec.Struct, omit_defaults=True, gc=False):
     claims: tuple[str, ...] = ()
     service: str = ""
     classes: tuple[str, ...] = ()
+    given: list[_Volume] | None = None
     more: tuple[Need, ...] = ()
+
+
+class _Where(msgspec.Struct, gc=False):
+    """Where a pod is, of all that the bytes hold."""
+
+    namespace: str
 
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(_Projection)
+_where_decoder = msgspec.json.Decoder(_Where)
+_given_decoder = msgspec.json.Decoder(list[_Volume])
 _more_decoder = msgspec.json.Decoder(tuple[Need, ...])
 
-_GIVEN = (b'"projected":', b'"persistentVolumeClaim":')
-"""The fields by which volumes are told that a pod may be given."""
+_GIVEN, _MORE = b',"given":', b',"more":'
+"""What begins the last two parts; in no text of theirs, where a quote would be escaped."""
 
-_MORE = b',"more":'
-"""What begins the last part of the bytes; in no text of theirs, where a quote would be escaped."""
+GIVEN = 4096
+"""LIMIT: volumes that pods are given, by namespace, of which it is remembered what they name, 0.5
+kB each: the token's, which is the same for all pods of a namespace, is nearly all there is."""
 
 
 class PodNeeds(Needs):
@@ -173,14 +185,15 @@ class PodNeeds(Needs):
 
         The spec is used up. Its node is taken out of it by the caller.
         """
-        pod = ""
+        pod, given = "", None
         if spec.volumes:
             for volume in spec.volumes:
                 if volume.ephemeral is None:
                     volume.name = ""
                 else:
                     pod = name
-        return cls(_encoder.encode(_Projection(namespace, spec, pod, claims)))
+            given = _take_given(spec)
+        return cls(_encoder.encode(_Projection(namespace, spec, pod, claims, given=given)))
 
     @classmethod
     def of_template(
@@ -196,7 +209,8 @@ class PodNeeds(Needs):
         for volume in spec.volumes or ():
             # WHY: the claim of such a volume is named after a pod that is not made yet.
             volume.name, volume.ephemeral = "", None
-        return cls(_encoder.encode(_Projection(namespace, spec, "", (), service, classes)))
+        given = _take_given(spec)
+        return cls(_encoder.encode(_Projection(namespace, spec, "", (), service, classes, given)))
 
     def also(self, more: tuple[Need, ...]) -> PodNeeds:
         """Return these needs with others that the spec does not tell of; still unread."""
@@ -209,20 +223,15 @@ class PodNeeds(Needs):
         """
         head, found, more = self.raw.rpartition(_MORE)
         own = _more_decoder.decode(more[:-1]) if found else ()
-        alike = PodNeeds(head + b"}") if found else self
-        # WHY first: looking is quicker than reading.
-        if not any(field in alike.raw for field in _GIVEN):
-            return alike, own
-        projection, given = _decoder.decode(alike.raw), _Found()
-        volumes = projection.spec.volumes or ()
-        projection.spec.volumes = [one for one in volumes if not _is_given(one)] or None
-        for volume in volumes:
-            if _is_given(volume):
-                _read_volume(volume, projection.pod, given)
-        raw, needs = _encoder.encode(projection), given.needs(projection.namespace)
-        if any(_encoder.encode(need.target.name) in raw for need in needs):
-            return alike, own
-        return PodNeeds(raw), (*needs, *own)
+        whole = PodNeeds(head + b"}") if found else self
+        start, found, given = whole.raw.rpartition(_GIVEN)
+        if not found:
+            return whole, own
+        alike = PodNeeds(start + b"}")
+        needs, texts = _given_needs(given[:-1], _where_decoder.decode(start + b"}").namespace)
+        if any(text in alike.raw for text in texts):
+            return whole, own
+        return alike, (*needs, *own)
 
     def read(self) -> tuple[Need, ...]:
         """Return the needs, each once; one that is needed here and optional there is needed."""
@@ -290,6 +299,26 @@ class _Found(dict[tuple[_Kind, str, str], bool]):
             self.add(kind, name, item.key, optional)
 
 
+def _take_given(spec: PodRefs) -> list[_Volume] | None:
+    """Take the volumes that a pod may be given out of its spec; None where there are none."""
+    volumes = spec.volumes or ()
+    given = [one for one in volumes if _is_given(one)]
+    if not given:
+        return None
+    spec.volumes = [one for one in volumes if not _is_given(one)] or None
+    return given
+
+
+@lru_cache(GIVEN)
+def _given_needs(given: bytes, namespace: str) -> tuple[tuple[Need, ...], tuple[bytes, ...]]:
+    """Return what given volumes name, and the names as they would stand in the bytes."""
+    found = _Found()
+    for volume in _given_decoder.decode(given):
+        _read_volume(volume, "", found)
+    needs = tuple(found.needs(namespace))
+    return needs, tuple(_encoder.encode(need.target.name) for need in needs)
+
+
 def _is_given(volume: _Volume) -> bool:
     """Whether a volume is of the kinds that a pod is given beside what its template says.
 
@@ -314,17 +343,14 @@ def _read(projection: _Projection, found: _Found) -> None:
         found.add(_DEVICE, claim.resource_claim_name or "")
     for made in projection.claims:
         found.add(_DEVICE, made)
-    volumes = spec.volumes or ()
-    for volume in volumes:
-        if not _is_given(volume):
-            _read_volume(volume, projection.pod, found)
+    for volume in spec.volumes or ():
+        _read_volume(volume, projection.pod, found)
     for containers in (spec.init_containers, spec.containers, spec.ephemeral_containers):
         for container in containers or ():
             _read_container(container, found)
     # WHY last: in the order in which they are kept, what siblings share before all else.
-    for volume in volumes:
-        if _is_given(volume):
-            _read_volume(volume, projection.pod, found)
+    for volume in projection.given or ():
+        _read_volume(volume, projection.pod, found)
 
 
 def _read_volume(volume: _Volume, pod: str, found: _Found) -> None:
