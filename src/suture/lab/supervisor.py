@@ -191,12 +191,8 @@ class Supervisor:
         if self._client is None:  # pragma: no cover - made before the first call
             return False
         answer = await self._client.get("/api/v1/nodes", params={"limit": "500"})
-        ready = sum(
-            condition["type"] == "Ready" and condition["status"] == "True"
-            for item in answer.json().get("items", ())
-            for condition in item.get("status", {}).get("conditions", ())
-        )
-        return bool(ready >= min(self.spec.nodes, 500))
+        ready = sum(_takes_pods(node) for node in answer.json().get("items", ()))
+        return ready >= min(self.spec.nodes, 500)
 
     async def _ready(self, name: str) -> None:
         """Wait until a program says that it is ready; those without a probe are at once."""
@@ -392,6 +388,16 @@ class Supervisor:
         # WHY: `down --delete` may remove the folder while the last lines are written.
         with contextlib.suppress(FileNotFoundError):
             write_atomically(self.folder.state, msgspec.json.encode(state))
+
+
+def _takes_pods(node: dict[str, Any]) -> bool:
+    """Whether a node is Ready, and the controller that saw it so has lifted its taint.
+
+    SOURCE: TaintNodesByCondition: a node begins with `node.kubernetes.io/not-ready`.
+    """
+    conditions = node.get("status", {}).get("conditions", ())
+    is_ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return is_ready and not node["spec"].get("taints")
 
 
 def _detach() -> None:
