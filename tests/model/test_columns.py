@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suture.model.graph.column import CHUNK, STEPS, Column, Flags
+from suture.model.graph.column import CHUNK, Column, Flags
 from suture.model.graph.plaincolumn import PlainColumn, PlainFlags
 
 # Any: two classes of one face.
@@ -27,8 +27,7 @@ NUMBERS = st.integers(-(2**31), 2**31 - 1)
             st.tuples(st.just("append"), NUMBERS),
             st.tuples(st.just("set"), NUMBERS),
             st.tuples(st.just("pop"), st.just(0)),
-            st.tuples(st.just("grow"), st.sampled_from((-1, 0))),
-            st.tuples(st.just("reserve"), st.integers(0, 3)),
+            st.tuples(st.just("many"), st.integers(0, 2 * CHUNK)),
         ),
         max_size=30,
     ),
@@ -37,7 +36,7 @@ NUMBERS = st.integers(-(2**31), 2**31 - 1)
 def test_a_column_holds_what_a_list_holds(
     make: Callable[[], Any], steps: list[tuple[str, int]], at: int
 ) -> None:
-    """However it was filled, grown, given room and emptied."""
+    """However it was filled and emptied, and after it was written down and read back."""
     column, wanted = make(), list[int]()
     for step, value in steps:
         match step:
@@ -48,11 +47,10 @@ def test_a_column_holds_what_a_list_holds(
                 column[at % len(wanted)] = wanted[at % len(wanted)] = value
             case "pop" if wanted:
                 assert column.pop() == wanted.pop()
-            case "grow":
-                column.grow(value)
-                wanted += [value] * CHUNK
-            case "reserve":
-                column.reserve(value)
+            case "many":
+                for number in range(value):
+                    column.append(number)
+                wanted += range(value)
             case _:
                 pass
         assert len(column) == len(wanted)
@@ -92,23 +90,26 @@ def test_flags_hold_what_bytes_hold(make: Callable[[], Any], values: bytes, at: 
     wanted = bytearray(values + bytes(CHUNK))
     row = at % len(wanted)
     column[row] = wanted[row] = 255
-    column.reserve(0.5)
+    column.load(column.tobytes())
+    column.grow()
+    wanted += bytes(CHUNK)
     assert column.tobytes() == bytes(wanted)
     assert [column[row], len(column)] == [255, len(wanted)]
     assert list(column.at([row, 0])) == list(column.at((row, 0))) == [255, wanted[0]]
 
 
-def test_columns_of_one_length_are_copied_at_different_rows() -> None:
-    """A column that is full is copied, which takes milliseconds; not all of them at once."""
-    columns = [Column(step) for step in range(STEPS)]
-    for column in columns:
-        column.fill(0, 64 * CHUNK)
-    copied = []
-    for chunk in range(16):
-        before = [column._room for column in columns]  # what is reserved
-        for column in columns:
-            column.grow(0)
-        moved = sum(one._room != room for one, room in zip(columns, before, strict=True))
-        if chunk:
-            copied.append(moved)
-    assert max(copied) <= STEPS // 4
+@INTEGERS
+@given(st.lists(st.sampled_from((-1, 0)), max_size=5), st.integers(0, 10**6))
+def test_a_column_grows_by_chunks(make: Callable[[], Any], values: list[int], at: int) -> None:
+    """Before and after it is read from its bytes; each value can be written."""
+    column, wanted = make(), list[int]()
+    column.fill(7, 5)
+    wanted += [7] * 5
+    for number, value in enumerate(values):
+        column.grow(value)
+        wanted += [value] * CHUNK
+        row = (at * (number + 1)) % len(wanted)
+        column[row] = wanted[row] = number
+        if at % 3 == number:
+            column.load(column.tobytes())
+    assert column.all() == wanted

@@ -22,19 +22,19 @@ COMPILED: Final = not str(column_module.__file__).endswith(".py")
 faster."""
 
 
-def integers(step: int = 0) -> Column:
-    """Return an empty column of 32-bit integers; columns of as many rows take a `step` each."""
+def integers() -> Column:
+    """Return an empty column of 32-bit integers."""
     if COMPILED:
-        return Column(step)
+        return Column()
     # Any: the one stands for the other, and machine code never comes by here.
     plain: Any = PlainColumn("i")
     return plain  # type: ignore[no-any-return]
 
 
-def flags(step: int = 0) -> Flags:
+def flags() -> Flags:
     """Return an empty column of numbers below 256."""
     if COMPILED:
-        return Flags(step)
+        return Flags()
     plain: Any = PlainFlags("B")
     return plain  # type: ignore[no-any-return]
 
@@ -63,18 +63,13 @@ class Chain:
 
     def __init__(self) -> None:
         self.heads = integers()
-        self.next = integers(step=17)
-        self.previous = integers(step=18)
+        self.next = integers()
+        self.previous = integers()
 
     def grow(self) -> None:
         """Make room for CHUNK more rows, in no chain."""
         self.next.grow(NONE)
         self.previous.grow(NONE)
-
-    def reserve(self, share: float) -> None:
-        """Make room for a share more of rows."""
-        self.next.reserve(share)
-        self.previous.reserve(share)
 
     def new_head(self) -> int:
         """Begin a chain; return its number."""

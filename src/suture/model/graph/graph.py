@@ -34,8 +34,8 @@ times each; 4,096 of 1 KB are 4 MB."""
 
 
 RESERVED: Final = 0.02
-"""LIMIT: what is reserved is resident. To grow the columns of two million rows takes 0.5 ms where
-they are mapped by themselves, once in a thousand new rows, so that more would buy nothing."""
+"""LIMIT: what is reserved is resident. To move the names of two million rows takes 0.5 ms where
+they are mapped by themselves, once in ten thousand new ones, so that more would buy nothing."""
 
 _NEW: Final = Put(Life.NEW), Put(Life.NEW, terminates=True)
 _SAME: Final = Put(Life.SAME), Put(Life.SAME, terminates=True)
@@ -237,13 +237,10 @@ class Graph(Writable):
         self.freshness.setdefault(resource, Freshness()).unknown = why
 
     def reserve(self, share: float = RESERVED) -> None:
-        """Make room for a share more of everything, so that little churn never moves a column."""
+        """Make room for a share more of all texts, so that little churn never moves them."""
         self.rows_of.reserve(share)
-        self.owners.reserve(share)
-        self.links.reserve(share)
-        self.chain.reserve(share)
         for values in (self.label_sets, self.facts_sets, self.trait_sets):
-            values.reserve(share)
+            values.texts.reserve(share)
 
     def memory(self) -> dict[str, int]:
         """Return how many bytes each part of the storage takes, what is reserved left out."""

@@ -88,11 +88,6 @@ class Interned:
     def _hash_of(self, number: int) -> int:
         return self._hash.of(self.texts.get(number))
 
-    def reserve(self, share: float) -> None:
-        """Make room for a share more of values."""
-        self.texts.reserve(share)
-        self.uses.reserve(share)
-
     def restore(self, uses: Column, free: Column) -> None:
         """Take over how an equal one is used; its texts and table are restored by themselves."""
         self.uses, self.free = uses, free

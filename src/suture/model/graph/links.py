@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from suture.model.graph.column import CHUNK
-from suture.model.graph.columns import NONE, integers, loaded
+from suture.model.graph.columns import NONE, integers
 
 
 class Links:
@@ -22,10 +22,10 @@ class Links:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.source, self.target, self.detail = integers(1), integers(2), integers(3)
-        self.in_next, self.in_previous = integers(4), integers(5)
-        self.out_next, self.out_previous = integers(6), integers(7)
-        self.in_head, self.out_head = integers(step=19), integers(step=20)
+        self.source, self.target, self.detail = integers(), integers(), integers()
+        self.in_next, self.in_previous = integers(), integers()
+        self.out_next, self.out_previous = integers(), integers()
+        self.in_head, self.out_head = integers(), integers()
         self.count = 0
         self._free = NONE
 
@@ -126,11 +126,6 @@ class Links:
             link = following[link]
         return found
 
-    def reserve(self, share: float) -> None:
-        """Make room for a share more of links."""
-        for name in self.COLUMNS:
-            getattr(self, name).reserve(share)
-
     COLUMNS: ClassVar[tuple[str, ...]] = (
         "source", "target", "in_next", "in_previous", "out_next", "out_previous",
         "detail", "in_head", "out_head",
@@ -144,7 +139,7 @@ class Links:
     def restore(self, columns: dict[str, bytes], free: int, count: int) -> None:
         """Take over the columns of an equal one."""
         for name in self.COLUMNS:
-            setattr(self, name, loaded(columns[name]))
+            getattr(self, name).load(columns[name])
         self._free, self.count = free, count
 
     @property

@@ -24,9 +24,9 @@ class Names:
 
     def __init__(self) -> None:
         self.block = bytearray()
-        self.at = integers(step=15)
+        self.at = integers()
         """Where each begins. LIMIT: 2 GB; the names of two million objects are 50 MB."""
-        self.sizes = integers(step=16)
+        self.sizes = integers()
         self._free: dict[int, array[int]] = {}
 
     def grow(self) -> None:
@@ -84,8 +84,6 @@ class Names:
 
         WHY at once: a block that was just read has none, and would be moved with its next text.
         """
-        self.at.reserve(share)
-        self.sizes.reserve(share)
         length = len(self.block)
         self.block += bytes(int(length * share))
         del self.block[length:]

@@ -35,9 +35,6 @@ class PlainColumn(array):  # type: ignore[type-arg]  # takes none before Python 
         del self[:]
         self.extend(array("i", [value]) * count)
 
-    def reserve(self, share: float) -> None:
-        """Make room for a share more: nothing, since an array grows where it stands."""
-
     def load(self, block: bytes | bytearray | memoryview) -> None:
         """Hold what the bytes of such a column say. Errors: ValueError where they are none."""
         del self[:]
@@ -45,7 +42,7 @@ class PlainColumn(array):  # type: ignore[type-arg]  # takes none before Python 
 
     @property
     def size_bytes(self) -> int:
-        """How much memory the values take, what is reserved left out."""
+        """How much memory the values take."""
         return len(self) * self.itemsize
 
 
@@ -62,9 +59,6 @@ class PlainFlags(array):  # type: ignore[type-arg]  # takes none before Python 3
         """Add CHUNK zeros."""
         self.frombytes(bytes(CHUNK))
 
-    def reserve(self, share: float) -> None:
-        """Make room for a share more: nothing, since an array grows where it stands."""
-
     def load(self, block: bytes | bytearray | memoryview) -> None:
         """Hold these bytes."""
         del self[:]
@@ -72,5 +66,5 @@ class PlainFlags(array):  # type: ignore[type-arg]  # takes none before Python 3
 
     @property
     def size_bytes(self) -> int:
-        """How much memory the values take, what is reserved left out."""
+        """How much memory the values take."""
         return len(self) * self.itemsize

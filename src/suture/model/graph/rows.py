@@ -63,19 +63,19 @@ class Rows:
         self._hash = KeyedHash(secret)
         self.secret = secret
         self.names = Names()
-        self.place = integers(step=8)
-        self.hashes = integers(step=9)
+        self.place = integers()
+        self.hashes = integers()
         self.uids = bytearray()
-        self.versions = integers(step=10)
-        self.epochs = flags(step=21)
+        self.versions = integers()
+        self.epochs = flags()
         """What is above the 31 bits of a version. LIMIT: 2^39, 1,000 writes a second for 17 years;
         later ones are kept beside."""
-        self.created = integers(step=11)
-        self.flags = flags(step=22)
-        self.labels = integers(step=12)
-        self.extra = integers(step=13)
+        self.created = integers()
+        self.flags = flags()
+        self.labels = integers()
+        self.extra = integers()
         """An object's facts, by number; a pod's class, by row; of a class its number."""
-        self.traits = integers(step=14)
+        self.traits = integers()
         self.deleted: dict[int, float] = {}
         self.odd_uids: dict[int, str] = {}
         self.odd_versions: dict[int, str] = {}
@@ -129,9 +129,7 @@ class Rows:
         self._next, self._free = rows, free
 
     def reserve(self, share: float) -> None:
-        """Make room for a share more of rows."""
-        for name in self.COLUMNS:
-            getattr(self, name).reserve(share)
+        """Make room for a share more of names and uids; columns grow without being moved."""
         self.names.reserve(share)
         length = len(self.uids)
         self.uids += bytes(int(length * share))

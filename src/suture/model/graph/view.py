@@ -173,31 +173,22 @@ class GraphView(Standing):
 
     def containers(self, rows: Sequence[int]) -> list[int]:
         """Return which of some rows hold a namespace or a definition: what has a content."""
-        with_content = self._with_content()
-        places = self._graph.rows_of.place.at(rows)
-        if with_content.isdisjoint(places):
-            return []
-        found = zip(rows, places, strict=True)
-        return [row for row, place in found if place in with_content]
+        places, place = self._graph.places, self._place
+        spaces, definitions = places.find(NAMESPACES, ""), places.find(CRDS, "")
+        return [row for row in rows if place[row] == spaces or place[row] == definitions]
 
     def among(self, rows: Sequence[int], resource: Resource) -> list[int]:
         """Return which of some rows are of a type."""
-        kind = self._graph.places.kinds.get(resource)
-        if kind is None:
+        wanted = self._graph.places.kinds.get(resource)
+        if wanted is None:
             return []
-        places, kinds = self._place.at(rows), self._kind
-        wanted = {place for place in set(places) if kinds[place] is kind}
-        if not wanted:
-            return []
-        return [row for row, place in zip(rows, places, strict=True) if place in wanted]
+        place, kinds = self._place, self._kind
+        return [row for row in rows if kinds[place[row]] is wanted]
 
     def in_no_namespace(self, rows: Sequence[int]) -> list[int]:
         """Return which of some rows are cluster-scoped."""
-        places, names = self._place.at(rows), self._graph.places.namespace
-        wanted = {place for place in set(places) if not names[place]}
-        if not wanted:
-            return []
-        return [row for row, place in zip(rows, places, strict=True) if place in wanted]
+        place, names = self._place, self._spaces
+        return [row for row in rows if not names[place[row]]]
 
     def in_namespaces(self, group: str, kind: str) -> bool:
         """Whether objects of a kind, as an ownerReference names it, are seen in namespaces."""
