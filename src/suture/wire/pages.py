@@ -7,7 +7,7 @@ one that does not fit is taken apart line by line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
@@ -254,14 +254,21 @@ class Decoders:
         self.reader.trimmer.odd[str(self.reader.resource), part] += 1
 
 
-def _lines_of(block: bytes) -> Iterator[bytes]:
-    """Yield the lines of a block. WHY not its own `split`, which looks at 8 KB byte by byte."""
-    start, end = 0, block.find(b"\n")
+def _lines_of(block: bytes) -> Sequence[bytes]:
+    """Return the lines of a block; one that is alone as it came, its end included.
+
+    WHY not its own `split`, which looks at 8 KB byte by byte, nor a copy of what is one line.
+    """
+    start, end, last = 0, block.find(b"\n"), len(block) - 1
+    if end in (-1, last):
+        return (block,)
+    found = []
     while end >= 0:
-        yield block[start:end]
+        found.append(block[start:end])
         start, end = end + 1, block.find(b"\n", end + 1)
-    if start < len(block):
-        yield block[start:]
+    if start <= last:
+        found.append(block[start:])
+    return found
 
 
 def _bookmark(meta: Meta) -> Bookmark:

@@ -10,6 +10,8 @@ Source: `ValidatePodUpdate` of Kubernetes; meta/v1 ObjectMeta, whose last field 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from suture.model.names import Gvk, ObjectKey, Resource
@@ -24,6 +26,10 @@ _MANAGED = b',"managedFields":['
 _STATUS = b',"status":{'
 _ADDED_LATER = b'"ephemeralContainers":'
 """The one field of a pod's spec that names other objects and may be written when it runs."""
+
+
+KINDS = 64
+"""LIMIT: kinds that own pods, kept as values; a cluster has some ten."""
 
 
 class _Owner(msgspec.Struct, rename="camel", gc=False):
@@ -84,6 +90,9 @@ _named_decoder = msgspec.json.Decoder(_NamedHead)
 _tail_decoder = msgspec.json.Decoder(_Tail)
 
 
+_gvk = lru_cache(KINDS)(Gvk.of)
+
+
 class PodEnd(msgspec.Struct, frozen=True, gc=False):
     """Which life of a pod is over, as of which version: its last state is known."""
 
@@ -95,6 +104,8 @@ class PodEnd(msgspec.Struct, frozen=True, gc=False):
 def pod_state(line: bytes, resource: Resource) -> PodState | None:
     """Return what a watch line says of a pod's state; None where the whole line is to be read.
 
+    The line may have its end still.
+
     INVARIANT: what is read stands where it seems to. A quote is escaped inside a text, so that both
     marks are fields; what is before the one, closed, and what is after the other, opened, are JSON
     by themselves; so they are fields of the metadata and of the pod, and of nothing within.
@@ -103,10 +114,11 @@ def pod_state(line: bytes, resource: Resource) -> PodState | None:
     managed = line.find(_MANAGED, 0, status)
     if managed < 0 or line.rfind(_ADDED_LATER, managed, status) >= 0:
         return None
+    # The line's own last brace is left out: the pod's closes what is opened here.
+    end = -2 if line.endswith(b"\n") else -1
     try:
         found = _head_decoder.decode(line[:managed] + b"}}}").object
-        # The line's own last brace is left out: the pod's closes what is opened here.
-        status_now = _tail_decoder.decode(b"{" + line[status + 1 : -1]).status
+        status_now = _tail_decoder.decode(b"{" + line[status + 1 : end]).status
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     meta = found.metadata
@@ -123,7 +135,7 @@ def pod_state(line: bytes, resource: Resource) -> PodState | None:
         meta.resource_version,
         b"" if meta.labels is ABSENT else bytes(meta.labels),
         OwnerReference(
-            Gvk.of(owner.api_version, owner.kind),
+            _gvk(owner.api_version, owner.kind),
             owner.name,
             owner.uid,
             owner.controller,
