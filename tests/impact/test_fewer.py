@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
@@ -14,7 +16,7 @@ from suture.impact.recent import remember
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import STATEFUL_SETS, Resource
-from suture.model.objects import WorkloadFacts
+from suture.model.objects import ClusterObject, WorkloadFacts
 
 MONITORS = Resource("monitoring.example.com", "monitors")
 MONITOR = thing(MONITORS, "main", "prod")
@@ -25,10 +27,10 @@ SETS = [
 
 
 class Monitored:
-    """A custom resource with four sets, and what was written of it."""
+    """A custom resource with four sets, or others, and what was written of it."""
 
-    def __init__(self) -> None:
-        self.view = GraphView(graph_of(MONITOR, SETS), History())
+    def __init__(self, *sets: ClusterObject) -> None:
+        self.view = GraphView(graph_of(MONITOR, sets or SETS), History())
 
     def rewrite(self, old: dict[str, object], new: dict[str, object]) -> None:
         bodies = (msgspec.json.encode({"spec": old}), msgspec.json.encode({"spec": new}))
@@ -36,10 +38,14 @@ class Monitored:
         remember(request, project(request, self.view), self.view, START)
 
     def explained(self, *going: int) -> int:
+        """Return for how many of the four that go at once a cause accounts."""
+        return self.explained_of([SETS[one] for one in going])
+
+    def explained_of(self, going: Sequence[ClusterObject]) -> int:
         """Return for how many of some sets that go at once a cause accounts."""
-        first = delete(SETS[going[0]])
+        first = delete(going[0])
         change = project(first, self.view)
-        rows = tuple(self.view.find(SETS[one].key) for one in going)
+        rows = tuple(self.view.find(one.key) for one in going)
         change = msgspec.structs.replace(
             change, direct=tuple(row for row in rows if row is not None)
         )
@@ -56,6 +62,13 @@ class Monitored:
         pytest.param({"shards": 4}, {"shards": 3}, 1, id="one fewer"),
         pytest.param({"shards": 4}, {"shards": 2}, 2, id="two fewer"),
         pytest.param({"of": {"shards": 4}}, {"of": {"shards": 3}}, 1, id="within a part"),
+        pytest.param(
+            {"groups": [{"groupName": "a", "of": 9}, {"groupName": "b", "shards": 4}]},
+            {"groups": [{"groupName": "b", "shards": 3}]},
+            1,
+            id="within a part of a list that has a name",
+        ),
+        pytest.param({"groups": [{"shards": 4}]}, {"groups": [{"shards": 3}]}, 0, id="without"),
         pytest.param({"days": 9}, {"days": 3}, 0, id="a number of something else"),
         pytest.param({"shards": 4}, {"shards": 0}, 0, id="none, which may be of anything"),
         pytest.param({"shards": 3}, {"shards": 4}, 0, id="more"),
@@ -79,3 +92,28 @@ def test_without_such_a_write_nothing_is_explained() -> None:
     assert monitored.explained(3) == 1
     monitored.rewrite({"shards": 3}, {"shards": 4})
     assert monitored.explained(3) == 0
+
+
+@pytest.mark.parametrize(
+    ("going", "explained"),
+    [
+        pytest.param(("work-0",), 1, id="a worker"),
+        pytest.param(("work-0", "work-1"), 1, id="two, of which one is let go"),
+        pytest.param(("head",), 0, id="what is labelled otherwise"),
+    ],
+)
+def test_a_number_that_was_as_many_as_the_children_labelled_alike(
+    going: tuple[str, ...], explained: int
+) -> None:
+    """Workers of a group beside their head: the number is the group's, and so is who may go."""
+    workers = [
+        thing(
+            STATEFUL_SETS, f"work-{at}", "prod", owners=[owner(MONITOR)], labels={"role": "worker"}
+        )
+        for at in range(3)
+    ]
+    head = thing(STATEFUL_SETS, "head", "prod", owners=[owner(MONITOR)], labels={"role": "head"})
+    monitored = Monitored(*workers, head)
+    monitored.rewrite({"workers": 3}, {"workers": 2})
+    gone = [one for one in (*workers, head) if one.key.name in going]
+    assert monitored.explained_of(gone) == explained

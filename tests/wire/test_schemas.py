@@ -292,7 +292,8 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
     """Each that it is known by; of those that are described the first alone."""
     open_ = {"x-kubernetes-preserve-unknown-fields": True}
     both = {"properties": {"spec": fields(providerID=TEXT, deletionPolicy=TEXT)}}
-    known = [path("spec.deletionPolicy"), path("spec.reclaimPolicy"), path("spec")]
+    named = "spec.deletionPolicy", "spec.reclaimPolicy", "spec", "spec.providerID"
+    known = [path(one) for one in (*named, "status.providerID")]
     for schema, expected in ((open_, known), (both, known[:1])):
         told = [rule.says for rule in read(schema) if isinstance(rule.says, Outside)]
         assert told == [Outside(field) for field in expected]

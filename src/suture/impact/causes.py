@@ -26,6 +26,7 @@ from suture.impact.explained import (
 )
 from suture.impact.labelled import label_parent_ends, label_parent_wants
 from suture.impact.leftout import left_out
+from suture.impact.lowered import Lowered
 from suture.impact.over import is_over, outlived
 from suture.impact.parents import (
     GENERATION,
@@ -111,7 +112,7 @@ class Causes:
         self._wanted: dict[int, bool] = {}
         self._services: dict[int, list[int]] = {}
         self._spare: dict[tuple[int, Resource], int] = {}
-        self._beyond: dict[tuple[int, Resource], int] = {}
+        self._lowered = Lowered(view)
         self._barred: Callable[[int], bool] | None = None
         self._root = False
         if len(change.direct) == 1:
@@ -164,7 +165,7 @@ class Causes:
         if own is not None and own(row):
             return True
         # WHY the owner: what a controller made is its affair, and says of nobody else's.
-        if self._surplus(row, resource) or self._fewer(row, resource):
+        if self._surplus(row, resource) or self._lowered.lets_go(row, resource):
             return True
         if view.has_owner(row):
             return False
@@ -212,7 +213,9 @@ class Causes:
             if row not in found and self._surplus(row, resource):
                 found.add(row)
         if view.history.writes.lowered:
-            found.update(row for row in rows if row not in found and self._fewer(row, resource))
+            found.update(
+                row for row in rows if row not in found and self._lowered.lets_go(row, resource)
+            )
         if self.few:
             found.update(row for row in rows if row not in found and label_parent_ends(view, row))
         if any(map(view.terminating, self.marks())):
@@ -296,7 +299,7 @@ class Causes:
             return lot.count
         spared = 0
         while spared < lot.count and (
-            self._surplus(lot.first, PODS) or self._fewer(lot.first, PODS)
+            self._surplus(lot.first, PODS) or self._lowered.lets_go(lot.first, PODS)
         ):
             spared += 1
         if spared:
@@ -455,26 +458,6 @@ class Causes:
             if (parent, resource) in self._spare:
                 self._spare[parent, resource] -= 1
         return True
-
-    def _fewer(self, row: int, resource: Resource) -> bool:
-        """Whether somebody lowered the number by which the parent of an object has such children.
-
-        LIMIT: of what was lowered before Suture was there nobody knows.
-        """
-        view, writes = self._view, self._view.history.writes
-        parent = view.controller(row) if writes.lowered else -1
-        if parent < 0:
-            return False
-        wanted = writes.fewer(view.uid(parent), str(resource))
-        if wanted is None or has_idle(view, parent, row, resource):
-            return False
-        at = parent, resource
-        if at not in self._beyond:
-            staying = view.staying(view.children_of(parent))
-            alive = [one for one in staying if not view.terminating(one)]
-            self._beyond[at] = sum(view.resource(one) == resource for one in alive) - wanted
-        self._beyond[at] -= 1
-        return self._beyond[at] >= 0
 
     def _counting(self, row: int, resource: Resource) -> list[int]:
         view = self._view

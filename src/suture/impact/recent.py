@@ -272,8 +272,9 @@ def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now)
 def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
     """Remember of a custom resource that a number of its children was lowered.
 
-    By whatever name: it was as many as the children of one type, and is less. WHY not none: a
-    number that goes from one to nothing is mostly of something else.
+    By whatever name: it was as many as the children of one type, or as those of them that are
+    labelled alike, and is less. WHY not none: a number that goes from one to nothing is mostly of
+    something else.
     """
     if not is_custom(view.resource(row)):
         return
@@ -281,14 +282,24 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
     children = view.staying(view.children_of(row))
     if not 0 < len(children) <= CHILDREN_COUNTED:
         return
-    counts = Counter(view.resource(one) for one in children if not view.terminating(one))
+    alive = [one for one in children if not view.terminating(one)]
+    counts = Counter(str(view.resource(one)) for one in alive)
     for before, after in numbers_changed(request.old_body, request.new_body):
         if after > before:
             writes.note_raised(view.uid(row), before)
             continue
-        for kind, count in counts.items():
-            if count == before and after > 0:
-                writes.note_fewer(view.uid(row), str(kind), after)
+        fewer = [kind for kind, count in counts.items() if count == before]
+        if not fewer:
+            groups = Counter(group_of(view, one) for one in alive)
+            fewer = [group for group, count in groups.items() if count == before]
+        if after > 0:
+            for kind in fewer:
+                writes.note_fewer(view.uid(row), kind, after)
+
+
+def group_of(view: GraphView, row: int) -> str:
+    """Return what the children of a type have in common that are labelled as one of them is."""
+    return f"{view.resource(row)} {view.label_bytes(row).decode()}"
 
 
 def _remember_parts(request: Request, view: GraphView) -> None:

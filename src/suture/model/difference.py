@@ -111,7 +111,8 @@ def _spec(body: bytes) -> dict[str, object]:
 def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], ...]:
     """Return what whole numbers of two specs were and are, where they differ in the same place.
 
-    Items of lists are not compared: they have no place of their own.
+    Items of a list stand in the same place where they have the same name, by whatever is called
+    `name` or `…Name` in them; of others it is not known.
     """
     old, new = parts_of(old_body).get("spec"), parts_of(new_body).get("spec")
     if old is None or new is None or old == new:
@@ -123,11 +124,25 @@ def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], 
     found: list[tuple[int, int]] = []
     while pairs:
         before, after = pairs.pop()
+        if type(before) is list and type(after) is list:
+            before, after = _by_name(before), _by_name(after)
         if type(before) is dict and type(after) is dict:
             pairs += [(before[name], after[name]) for name in before.keys() & after.keys()]
         elif type(before) is int and type(after) is int and before != after:
             found.append((before, after))
     return tuple(sorted(found))
+
+
+def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
+    """Return those items of a list that say their name, by what they call it and what it is."""
+    found: dict[tuple[str, str], object] = {}
+    for item in items:
+        if type(item) is dict:
+            for field, name in item.items():
+                if (field == "name" or field.endswith("Name")) and type(name) is str:
+                    found.setdefault((field, name), item)
+                    break
+    return found
 
 
 def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], frozenset[str]]:

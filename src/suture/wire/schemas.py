@@ -79,8 +79,7 @@ part."""
 PRUNE = ("spec", "prune")
 """The field that says whether what it keeps goes with an object; `false` is as good as `Orphan`."""
 IDS = (("spec", "providerID"), ("status", "providerID"))
-"""Fields that say which thing it is, believed only where a definition describes them. Often it is
-the status: who makes the thing learns its id."""
+"""Fields that say which thing it is. Often it is the status: who makes the thing learns its id."""
 
 PODLIKE = frozenset({"", "label", "pod", "workload", "endpoint"})
 STEMS: Mapping[str, TypeName] = {
@@ -193,7 +192,7 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     """Yield the rules of what stands for a thing outside, where a field says so.
 
     What becomes of it comes before which one it is, and one text is enough. Where a definition
-    takes any fields each of `POLICIES` may be there, and has a rule.
+    takes any fields each of them may be there, and has a rule.
     """
     for steps in (*POLICIES, *IDS):
         if steps == IDS[0]:
@@ -205,7 +204,7 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             schema = (schema.properties or {}).get(step)
         if schema is None:
             continue
-        if schema.type == "string" or (schema.anything and steps in POLICIES):
+        if schema.type == "string" or schema.anything:
             field = FieldPath(steps)
             yield _rule(resource, field, Outside(field))
             if not schema.anything:
