@@ -285,6 +285,29 @@ def test_rights_are_not_taken_for_others_at_work(heirs: list[str], wiped: bool |
     assert [one.wiped for one in found] == ([] if wiped is None else [wiped])
 
 
+@pytest.mark.parametrize(
+    ("stay", "wiped"),
+    [
+        pytest.param([0], [True] * 3, id="one of four"),
+        pytest.param([0, 1], [False] * 2, id="half"),
+        pytest.param([0, 9], [False] * 3, id="with another in their place"),
+    ],
+)
+def test_a_list_of_subjects_is_not_replaced_by_a_part_of_it(
+    stay: list[int], wiped: list[bool]
+) -> None:
+    """An apply that knows its own account alone takes the others' rights; tenants go by the way."""
+    parts = [
+        msgspec.structs.replace(one, needs=(_runs_as(f"a-{at}"),))
+        for at in range(4)
+        for one in workload(f"a-{at}", "shop", replicas=1)
+    ]
+    before = binding("b", "reader", *(account(f"a-{at}") for at in range(4)))
+    after = binding("b", "reader", *(account(f"a-{at}") for at in stay))
+    found = lost(update(before, after), graph_of(READER, before, parts))
+    assert [one.wiped for one in found] == wiped
+
+
 def _runs_as(name: str) -> Need:
     return Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "shop", name))
 

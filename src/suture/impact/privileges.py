@@ -47,6 +47,10 @@ SUBJECTS_TOLD = 64
 """LIMIT: subjects of one change that are told of, one effect each; a role of a platform that all
 its tenants share has hundreds of bindings, and the first 64 tell as much."""
 
+MOST = 3
+"""From how many accounts at work on a binding that lets go of more than half of them was not meant
+to: their list was replaced."""
+
 BINDINGS_WALKED = 20_000
 """LIMIT: bindings looked through for those of a user or group: 1 µs each."""
 
@@ -244,6 +248,7 @@ def _lost(
     told = 0
     for old, new in changes:
         none = new is not None and not (new.rights and _binds(scene.view, new.subjects))
+        most = not none and new is not None and _leaves_most(scene, old, new)
         for subject in sorted(old.subjects):
             left = new.rights if new is not None and subject in new.subjects else frozenset()
             missing = old.rights - left
@@ -258,7 +263,8 @@ def _lost(
             told += 1
             if told > SUBJECTS_TOLD:
                 return
-            wiped = none or (new is not None and _passed_on(scene, subject, old, new))
+            apart = most and new is not None and subject not in new.subjects
+            wiped = none or apart or (new is not None and _passed_on(scene, subject, old, new))
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",
                 source=named(source.key, source.uid),
@@ -268,6 +274,18 @@ def _lost(
                 wiped=wiped,
                 explained=row is not None and scene.causes.explains(row),
             )
+
+
+def _leaves_most(scene: Scene, old: Grant, new: Grant) -> bool:
+    """Whether a binding lets go of most of those who are at work by it, and takes nobody in.
+
+    WHY three: two of three go as tenants do; a list that was replaced by another loses nearly all.
+    """
+    if not new.subjects < old.subjects or len(old.subjects) > SUBJECTS_TOLD:
+        return False
+    working = {one for one in old.subjects if _running(scene, one)}
+    left = working - new.subjects
+    return len(left) >= MOST and 2 * len(left) > len(working)
 
 
 def _passed_on(scene: Scene, subject: Subject, old: Grant, new: Grant) -> bool:

@@ -54,8 +54,8 @@ class PrivilegeLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `system`: the subject is part of the control plane (`system:` names, accounts of kube-system
     under which a built-in controller or a workload works).
-    `running`: pods that run as it. `wiped`: the binding stays and binds nobody, or the role stays
-    and allows nothing.
+    `running`: pods that run as it. `wiped`: the binding stays and binds nobody, or few
+    of those at work by it, or the role stays and allows nothing.
     """
 
     subject: str
