@@ -27,6 +27,7 @@ from suture.model.rules import (
     Form,
     Outside,
     Place,
+    Provided,
     Reference,
     ReferenceRule,
     Says,
@@ -101,6 +102,24 @@ def test_fields_with_well_known_names_are_references() -> None:
             "spec.storageClassName", Resource("storage.k8s.io", "storageclasses"), Place.CLUSTER
         ),
     ]
+
+
+@pytest.mark.parametrize("name", ["issuerRef", "secretStoreRef", "nodeClassRef", "sourceRef"])
+def test_what_provides_an_object_is_named_with_its_kind(name: str) -> None:
+    """Of whatever kind the field says: a Certificate's issuer, an ExternalSecret's store."""
+    field = {name: fields(kind=TEXT, name=TEXT, group=TEXT)}
+    assert said(**field) == [Provided(path(f"spec.{name}"), MONITORS.group)]
+
+
+@pytest.mark.parametrize("name", ["claimRef", "consumerRef", "targetRef", "backupRef", "parentRef"])
+def test_what_an_object_is_made_for_does_not_provide_it(name: str) -> None:
+    """It may well go first."""
+    assert said(**{name: fields(kind=TEXT, name=TEXT)}) == []
+
+
+def test_without_a_kind_it_is_not_known_what_provides_an_object() -> None:
+    """A name alone leads nowhere."""
+    assert said(issuerRef=fields(name=TEXT)) == []
 
 
 def test_references_are_read_with_their_namespace_and_key() -> None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
+from suture.impact.over import is_over
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
@@ -36,11 +37,15 @@ BREAKING: Final = frozenset(
         Edge.CONFIG_MAP, Edge.SECRET, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET, Edge.CLAIM,
         Edge.PRIORITY_CLASS, Edge.RUNTIME_CLASS, Edge.RESOURCE_CLAIM, Edge.GOVERNING_SERVICE,
         Edge.STORAGE_CLASS, Edge.CLASS, Edge.CERTIFICATE, Edge.ATTACHED_TO, Edge.DATA_SOURCE,
-        Edge.SNAPSHOT_CONTENT, Edge.PARAMETERS, Edge.RULE,
+        Edge.SNAPSHOT_CONTENT, Edge.PARAMETERS, Edge.RULE, Edge.PROVIDER,
     }
 )  # fmt: skip
 """Needs without which something cannot start or work. Others have effects of their own: routes,
 paths into the API, rights, volumes."""
+
+SHARED: Final = 3
+"""From how many objects on that come by what they are for through another, that one is shared: one
+that was made for a single user of it comes and goes with that, in whatever order."""
 
 _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
@@ -98,13 +103,18 @@ def _broken(
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
     for use in uses:
-        if use.optional or (use.edge, use.row) in met:
+        provided = use.edge is Edge.PROVIDER
+        if (use.optional and not provided) or (use.edge, use.row) in met:
             continue
         met.add((use.edge, use.row))
+        if provided and _ends_with(view, use.row, row):
+            continue
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
             _object(view, users.setdefault(use.edge, _Users()), use.row)
+    if Edge.PROVIDER in users and users[Edge.PROVIDER].current < SHARED:
+        del users[Edge.PROVIDER]
     for edge, found in users.items():
         if found.current or found.past or found.pods:
             named = list(dict.fromkeys(found.rows))[: scene.limit]
@@ -118,6 +128,14 @@ def _broken(
                 users=tuple(map(scene.victim, named)),
                 explained=explained,
             )
+
+
+def _ends_with(view: GraphView, user: int, row: int) -> bool:
+    """Whether an object may go after what provides it: its work is over, or one keeper has both."""
+    if is_over(view, user):
+        return True
+    keepers = {one for one, _ in view.targets(row, Edge.MANAGED_BY)}
+    return any(one in keepers for one, _ in view.targets(user, Edge.MANAGED_BY))
 
 
 def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> None:

@@ -17,8 +17,19 @@ from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
-from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected, takes_along
+from suture.model.rules import (
+    By,
+    Form,
+    KindRules,
+    Named,
+    ParentOf,
+    Place,
+    Provided,
+    Selected,
+    takes_along,
+)
 from suture.model.selectors import Selector
+from suture.model.targets import group_of, resource_of
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
 from suture.wire.projections import (
@@ -140,11 +151,13 @@ class Declared:
         self, document: Document, namespace: str, labels: Mapping[str, str]
     ) -> tuple[Need, ...]:
         """Return what an object names by rules, each once, in the order of the rules."""
-        if not (self.rules.named or self._parents):
+        if not (self.rules.named or self.rules.provided or self._parents):
             return ()
         found: dict[Need, None] = {}
-        if self.rules.named:
+        if self.rules.named or self.rules.provided:
             read = self._read(document, labels)
+            for provided in self.rules.provided:
+                found.update(dict.fromkeys(_provider(provided, read, namespace)))
             for rule in self.rules.named:
                 for need in _named(rule, read, namespace):
                     found[need] = None
@@ -285,6 +298,33 @@ def _named(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[
     for name in ends(read, rule.field.steps):
         if isinstance(name, str) and 0 < len(name) <= NAME:
             yield Need(Edge.RULE, ObjectKey(rule.to, place, name), "", rule.optional)
+
+
+def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+    """Yield what a field names by kind, where an object of that kind may be.
+
+    WHY twice: whether a kind has namespaces its definition says; nothing is found where it is not.
+    """
+    for item in ends(read, rule.field.steps):
+        if type(item) is not dict:
+            continue
+        kind, name = item.get("kind"), item.get("name")
+        if not (isinstance(kind, str) and isinstance(name, str) and kind):
+            continue
+        if 0 < len(name) <= NAME and len(kind) <= NAME:
+            to = resource_of(_group(item, rule.group), kind)
+            place = item.get("namespace")
+            for where in (place if isinstance(place, str) and place else namespace, ""):
+                yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
+
+
+def _group(item: Mapping[str, object], group: str) -> str:
+    """Return the group that an item says, under whichever of its usual names; else `group`."""
+    for field in ("group", "apiGroup"):
+        if isinstance(said := item.get(field), str) and said:
+            return said[:NAME]
+    version = item.get("apiVersion")
+    return group_of(version[:NAME]) if isinstance(version, str) and version else group
 
 
 def _named_beside(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[Need]:

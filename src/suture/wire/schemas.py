@@ -30,6 +30,7 @@ from suture.model.rules import (
     Form,
     Outside,
     Place,
+    Provided,
     Reference,
     ReferenceRule,
     Says,
@@ -72,6 +73,10 @@ OBJECTS: Mapping[str, Resource] = {
     "serviceRef": SERVICES,
 }
 """Fields with a `name` in them, and often a `namespace` or a `key`."""
+
+PROVIDERS = ("issuer", "store", "class", "source", "provider", "providerconfig")
+"""How fields with a `kind` and a `name` in them end, before `Ref`, that say through what an object
+comes by what it is for. WHY only these: others name what is made of it, or once was its cause."""
 
 POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
 """Fields that say what becomes of a thing outside the cluster. Only there: deeper ones speak of a
@@ -388,7 +393,7 @@ def _selector_shaped(field: Schema) -> bool:
 
 def _said(
     resource: Resource, at: FieldPath, name: str, field: Schema, beside: Mapping[str, Schema]
-) -> Iterator[Reference | Selects]:
+) -> Iterator[Reference | Selects | Provided]:
     """Yield what one field says, which stands `beside` the others of its object."""
     if name in TEXTS and field.type == "string":
         to, place = TEXTS[name]
@@ -405,6 +410,10 @@ def _said(
                 at.then("key") if "key" in inner and name.endswith("KeyRef") else None,
                 optional=True,
             )
+    elif name.endswith("Ref") and name[:-3].lower().endswith(PROVIDERS):
+        inner = field.properties or {}
+        if all(one in inner and inner[one].type == "string" for one in ("kind", "name")):
+            yield Provided(at, resource.group)
     elif name == "imagePullSecrets" and field.items is not None:
         if "name" in (field.items.properties or {}):
             yield Reference(at.then("", "name"), TypeName.of(SECRETS), optional=True)
