@@ -169,3 +169,16 @@ def test_a_route_that_was_rewritten_within_the_hour_may_be_the_cause() -> None:
 
     assert removed(record(), view).wanted == 0
     assert removed(record(), view, now=later).wanted == 1
+
+
+def test_annotations_of_a_route_are_a_cause_too() -> None:
+    """What keeps a certificate or a record of a route goes by them, and the model reads none."""
+    view = view_of(record(), route(), SERVED)
+    bodies = b'{"metadata":{"annotations":{"a":"b"}}}', b'{"metadata":{"annotations":{}}}'
+    unchanged = update(route(), route(), bodies=(bodies[0], bodies[0] + b" "))
+    annotated = update(route(), route(), bodies=bodies)
+
+    remember(unchanged, project(unchanged, view), view, START)
+    assert removed(record(), view).wanted == 1
+    remember(annotated, project(annotated, view), view, START)
+    assert removed(record(), view).wanted == 0

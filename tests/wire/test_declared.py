@@ -110,6 +110,7 @@ def test_a_field_names_what_provides_an_object_and_its_kind() -> None:
         pytest.param({"apiGroup": "x.io"}, "x.io", id="api-group"),
         pytest.param({"apiVersion": "x.io/v1"}, "x.io", id="api-version"),
         pytest.param({"group": ""}, "db.example.com", id="empty"),
+        pytest.param({"apiVersion": "x.io/v1", "group": "y.io"}, "y.io", id="group-first"),
     ],
 )
 def test_what_provides_an_object_may_be_of_another_group(said: dict[str, str], group: str) -> None:
@@ -120,7 +121,16 @@ def test_what_provides_an_object_may_be_of_another_group(said: dict[str, str], g
 
 
 @pytest.mark.parametrize(
-    "odd", [None, "a", {}, {"name": "a"}, {"kind": "A"}, {"kind": 1, "name": 2}]
+    "odd",
+    [
+        {"kind": "Secret", "name": "a", "apiVersion": "v1"},
+        None,
+        "a",
+        {},
+        {"name": "a"},
+        {"kind": "A"},
+        {"kind": 1, "name": 2},
+    ],
 )
 def test_what_provides_nothing_names_nothing(odd: object) -> None:
     """A field that is absent, or no such object, says nothing."""

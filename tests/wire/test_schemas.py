@@ -104,7 +104,9 @@ def test_fields_with_well_known_names_are_references() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["issuerRef", "secretStoreRef", "nodeClassRef", "sourceRef"])
+@pytest.mark.parametrize(
+    "name", ["issuerRef", "secretStoreRef", "nodeClassRef", "sourceRef", "authenticationRef"]
+)
 def test_what_provides_an_object_is_named_with_its_kind(name: str) -> None:
     """Of whatever kind the field says: a Certificate's issuer, an ExternalSecret's store."""
     field = {name: fields(kind=TEXT, name=TEXT, group=TEXT)}

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator
 
 from suture.impact.bodies import read_body
 from suture.impact.explained import in_use
-from suture.impact.recent import is_custom
+from suture.impact.recent import is_custom, is_route
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import CRON_JOBS, DISRUPTION_BUDGETS, INGRESSES, Resource
+from suture.model.names import CRON_JOBS, DISRUPTION_BUDGETS, Resource
 from suture.model.objects import RouteFacts
 from suture.model.writes import HOUR_S
 
@@ -31,7 +31,7 @@ def works(scene: Scene, row: int) -> bool:
 
 def may_work(resource: Resource) -> bool:
     """Whether objects of a type may be such routes or schedules; of each its own facts tell."""
-    return resource in (CRON_JOBS, INGRESSES) or resource.group == "gateway.networking.k8s.io"
+    return resource == CRON_JOBS or is_route(resource)
 
 
 def leads(view: GraphView, route: int, removed: Collection[int]) -> bool:
@@ -99,7 +99,7 @@ def _routes_above(scene: Scene, row: int) -> Iterator[int]:
     for owner in view.owners(row):
         if (
             owner.present
-            and may_work(view.resource(owner.row))
+            and is_route(view.resource(owner.row))
             and owner.row not in scene.removed
             and not view.terminating(owner.row)
             and leads(view, owner.row, scene.removed)

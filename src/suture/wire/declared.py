@@ -311,8 +311,10 @@ def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Ite
         kind, name = item.get("kind"), item.get("name")
         if not (isinstance(kind, str) and isinstance(name, str) and kind):
             continue
-        if 0 < len(name) <= NAME and len(kind) <= NAME:
-            to = resource_of(_group(item, rule.group), kind)
+        group = _group(item, rule.group)
+        # WHY: Kubernetes' own kinds are of no group, or named by fields of their own.
+        if group and 0 < len(name) <= NAME and len(kind) <= NAME:
+            to = resource_of(group, kind)
             place = item.get("namespace")
             for where in (place if isinstance(place, str) and place else namespace, ""):
                 yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)

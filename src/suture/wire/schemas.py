@@ -74,7 +74,9 @@ OBJECTS: Mapping[str, Resource] = {
 }
 """Fields with a `name` in them, and often a `namespace` or a `key`."""
 
-PROVIDERS = ("issuer", "store", "class", "source", "provider", "providerconfig")
+PROVIDERS = (
+    "authentication", "class", "issuer", "pool", "provider", "providerconfig", "source", "store",
+)  # fmt: skip
 """How fields with a `kind` and a `name` in them end, before `Ref`, that say through what an object
 comes by what it is for. WHY only these: others name what is made of it, or once was its cause."""
 
