@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.atwork import leads
+from suture.impact.bodies import listeners_of
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
 from suture.impact.over import is_over
@@ -24,6 +26,7 @@ from suture.model.graph import GraphView, Use
 from suture.model.names import (
     DEPLOYMENTS,
     ENDPOINT_SLICES,
+    GATEWAYS,
     JOBS,
     PODS,
     REPLICA_SETS,
@@ -47,6 +50,8 @@ SHARED: Final = 3
 """From how many objects on that come by what they are for through another, that one is shared: one
 that was made for a single user of it comes and goes with that, in whatever order."""
 
+_ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
+
 _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
 
@@ -55,7 +60,12 @@ def breaks_references(change: Change) -> bool:
     made = change.rewritten
     kept = made is not None and made.before is not None
     return bool(change.direct or change.cascaded) or (
-        kept and made is not None and isinstance(made.after.facts, (KeysFacts, CrdFacts))
+        kept
+        and made is not None
+        and (
+            isinstance(made.after.facts, (KeysFacts, CrdFacts))
+            or made.after.key.resource == GATEWAYS
+        )
     )
 
 
@@ -83,6 +93,8 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
         uses = [one for one in view.uses(made.row, BREAKING, gone) if one.key == key]
         yield from _broken(scene, made.row, key, uses, explained=False)
     yield from _versions_gone(scene, made)
+    if made.after.key.resource == GATEWAYS and made.before is not None:
+        yield from _listeners_gone(scene, made.row)
 
 
 class _Users:
@@ -187,6 +199,30 @@ def _keys_gone(made: Rewritten) -> list[str]:
         return []
     kept = frozenset(after.keys)
     return [key for key in before.keys if key not in kept]
+
+
+def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:
+    """Yield the routes to which no traffic would come, since the listener that they name goes.
+
+    They lead to somebody, are attached to nothing else, and are not of the release that keeps the
+    Gateway too, which writes them next.
+    """
+    view, request = scene.view, scene.request
+    kept = listeners_of(request.new_body)
+    gone = listeners_of(request.old_body) - kept
+    if not gone:
+        return
+    uses = [one for one in view.uses(gateway, _ATTACHED) if not one.optional]
+    elsewhere = {one.row for one in uses if one.key not in gone}
+    lost = [
+        one
+        for one in uses
+        if one.row not in elsewhere
+        and leads(view, one.row, scene.removed)
+        and not _ends_with(view, one.row, gateway)
+        and all(other == gateway for other, _ in view.targets(one.row, Edge.ATTACHED_TO))
+    ]
+    yield from _broken(scene, gateway, "", lost, explained=False)
 
 
 def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
