@@ -11,9 +11,17 @@ from suture.impact.effects import ObjectsRemoved
 from suture.impact.project import project
 from suture.impact.recent import remember
 from suture.model.clock import Now
+from suture.model.edges import Edge, Need
 from suture.model.facts import DisruptionBudgetFacts
 from suture.model.graph import GraphView
-from suture.model.names import CRON_JOBS, DISRUPTION_BUDGETS, INGRESSES, SERVICES, Resource
+from suture.model.names import (
+    CRON_JOBS,
+    DISRUPTION_BUDGETS,
+    INGRESSES,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
 from suture.model.objects import ClusterObject, OwnerReference, RouteFacts, ServiceRef
 from suture.model.selectors import Selector
 
@@ -33,7 +41,8 @@ def removed(
     one: ClusterObject, view: GraphView, body: bytes = b"", now: Now = START
 ) -> ObjectsRemoved:
     request = replace(delete(one), old_body=body)
-    (effect,) = effects(impact_of(request, view, now=now), ObjectsRemoved)
+    told = effects(impact_of(request, view, now=now), ObjectsRemoved)
+    (effect,) = [each for each in told if each.resource == str(one.key.resource)]
     return effect
 
 
@@ -119,6 +128,38 @@ def test_a_budget_that_goes_along_does_not_count() -> None:
     impact = impact_of(delete(parent), view_of(parent, held, SERVED))
 
     assert all(not one.counted for one in effects(impact, ObjectsRemoved))
+
+
+# ---------------------------------------------------------------- routes of a proxy's own kind
+
+BINDINGS = Resource("lb.example.com", "bindings")
+
+
+def binding(name: str = "web", kind: Resource = BINDINGS) -> ClusterObject:
+    needs = (Need(Edge.LEADS_TO, ObjectKey(SERVICES, "prod", "web"), "", optional=True),)
+    return replace(thing(kind, name, "prod"), needs=needs)
+
+
+def test_what_alone_leads_to_a_service_counts() -> None:
+    """Whatever kind of route it is: nobody reaches the Service any more."""
+    assert removed(binding(), view_of(binding(), SERVED)).counted == 1
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param((service("web"),), id="nobody-behind-it"),
+        pytest.param((), id="not-there"),
+        pytest.param((*SERVED, binding("web-v2")), id="another"),
+        pytest.param((*SERVED, binding("web", DATABASES)), id="another-kind"),
+        pytest.param(
+            (*SERVED, thing(DATABASES, "m", "prod", owners=[owner(binding())])), id="owns"
+        ),
+    ],
+)
+def test_what_leads_nowhere_or_beside_another_does_not(beside: tuple[ClusterObject, ...]) -> None:
+    """A renamed or migrated route, one to nobody, and a product that names its own Service."""
+    assert removed(binding(), view_of(binding(), beside)).counted == 0
 
 
 # ---------------------------------------------------------------- what is kept of a route

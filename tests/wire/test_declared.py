@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
@@ -86,6 +87,17 @@ def test_a_field_names_an_object() -> None:
     assert read(KindRules((named("spec.ref.name", "cluster"),)), body)[0] == (secret("a", ""),)
     optional = KindRules((named("spec.ref.name", optional=True),))
     assert read(optional, body)[0] == (secret("a", optional=True),)
+
+
+def test_what_is_led_to_is_named_too() -> None:
+    """Both edges, each once."""
+    one = replace(named("spec.services[*].name", to=SERVICES, optional=True), leads=True)
+    target = ObjectKey(SERVICES, "ns", "web")
+
+    assert read(KindRules((one,)), {"spec": {"services": [{"name": "web", "port": 80}]}})[0] == (
+        Need(Edge.RULE, target, "", optional=True),
+        Need(Edge.LEADS_TO, target, "", optional=True),
+    )
 
 
 def provider(kind: str, name: str, namespace: str, group: str = "db.example.com") -> Need:

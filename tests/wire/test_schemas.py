@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from suture.model.fieldpath import FieldPath
 from suture.model.names import (
@@ -18,6 +19,7 @@ from suture.model.names import (
     NODES,
     PODS,
     SECRETS,
+    SERVICES,
     Gvk,
     Resource,
 )
@@ -102,6 +104,32 @@ def test_fields_with_well_known_names_are_references() -> None:
             "spec.storageClassName", Resource("storage.k8s.io", "storageclasses"), Place.CLUSTER
         ),
     ]
+
+
+def leading(field: str, place: Place | str = Place.SAME) -> Reference:
+    return replace(refers(field, SERVICES, place), leads=True)
+
+
+def test_a_service_beside_which_a_port_stands_is_led_to() -> None:
+    """Proxies name their backends so, in items and by themselves."""
+    port = {"x-kubernetes-int-or-string": True}
+    item = fields(name=TEXT, port=port)
+    for name in ("services", "backends", "backendRefs"):
+        many = {"type": "array", "items": item}
+        assert said(**{name: many}) == [leading(f"spec.{name}[*].name")]
+    assert said(serviceRef=item) == [leading("spec.serviceRef.name")]
+    assert said(serviceName=TEXT, servicePort=port) == [leading("spec.serviceName")]
+    elsewhere = {"type": "array", "items": fields(name=TEXT, namespace=TEXT, port=port)}
+    assert said(services=elsewhere) == [
+        leading("spec.services[*].name", "spec.services[*].namespace")
+    ]
+
+
+def test_a_service_without_a_port_is_named_and_not_led_to() -> None:
+    """Who watches it, or is served by it, names it as well."""
+    assert said(serviceName=TEXT) == [refers("spec.serviceName", SERVICES)]
+    assert said(serviceRef=fields(name=TEXT)) == [refers("spec.serviceRef.name", SERVICES)]
+    assert said(services={"type": "array", "items": fields(name=TEXT)}) == []
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from suture.impact.explained import in_use
 from suture.impact.recent import is_custom, is_route
 from suture.impact.scene import Scene
 from suture.model.deeds import What
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import CRON_JOBS, DISRUPTION_BUDGETS, Resource
 from suture.model.objects import RouteFacts
@@ -42,6 +43,27 @@ def leads(view: GraphView, route: int, removed: Collection[int]) -> bool:
     services = (view.service(ref) for ref in facts.services)
     return any(
         one is not None and one not in removed and view.serving_count(one) > 0 for one in services
+    )
+
+
+def leads_by_name(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a custom resource sends traffic to a Service that stays and has somebody behind it.
+
+    Nothing else leads there, of whatever kind, and it owns nothing: it is a route and no product.
+    """
+    led = view.targets(row, Edge.LEADS_TO)
+    if not led or view.children_of(row):
+        return False
+    return any(
+        present
+        and service not in removed
+        and view.serving_count(service) > 0
+        and not any(
+            other != row and other not in removed and not view.terminating(other)
+            for edge in (Edge.LEADS_TO, Edge.ROUTES_TO)
+            for other in view.sources(service, edge)
+        )
+        for service, present in led
     )
 
 

@@ -6,7 +6,14 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.agents import needed_by_nodes, succeeded
-from suture.impact.atwork import guards, kept_of_route, may_work, stands_for_route, works
+from suture.impact.atwork import (
+    guards,
+    kept_of_route,
+    leads_by_name,
+    may_work,
+    stands_for_route,
+    works,
+)
 from suture.impact.disruption import kept_by_budget
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
@@ -210,8 +217,8 @@ def _named(scene: Scene, resource: Resource) -> list[int]:
 def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     """Return which objects that the request names count for what they do, and not for their type.
 
-    Custom resources that keep a Secret which pods read, or are kept of a route that leads, and
-    disruption budgets that hold running pods.
+    Custom resources that keep a Secret which pods read, lead to a Service that serves, or are kept
+    of a route that leads, and disruption budgets that hold running pods.
     """
     view = scene.view
     if resource == DISRUPTION_BUDGETS:
@@ -219,11 +226,17 @@ def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         return [row for row in named if row in left and guards(view, row, scene.removed)]
     if not is_custom(resource):
         return []
-    return [
-        row
-        for row in _named(scene, resource)
-        if row in left and (keeps_secret(view, row, scene.removed) or kept_of_route(scene, row))
-    ]
+    return [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
+
+
+def _keeps(scene: Scene, row: int) -> bool:
+    """Whether a custom resource does what something in use would miss."""
+    view, removed = scene.view, scene.removed
+    return (
+        keeps_secret(view, row, removed)
+        or leads_by_name(view, row, removed)
+        or kept_of_route(scene, row)
+    )
 
 
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:

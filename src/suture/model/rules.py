@@ -57,6 +57,8 @@ class Reference(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="re
     key: FieldPath | None = None
     """Where the entry of a ConfigMap or Secret is named that is read."""
     optional: bool = False
+    leads: bool = False
+    """It is a Service, and a port stands beside it: traffic is sent there."""
 
 
 class By(StrEnum):
@@ -193,6 +195,7 @@ class Named(msgspec.Struct, frozen=True, gc=False):
     place: Place | FieldPath
     key: FieldPath | None
     optional: bool
+    leads: bool = False
 
 
 class ParentOf(msgspec.Struct, frozen=True, gc=False):
@@ -326,7 +329,7 @@ class _Table:
             case Reference() as says:
                 to = self._resource(says.to)
                 if self._heeds(rule, source, says.field):
-                    one = Named(says.field, to, says.place, says.key, says.optional)
+                    one = Named(says.field, to, says.place, says.key, says.optional, says.leads)
                     self._named.setdefault(source, {}).setdefault((says.field, to), one)
             case Selects() as says:
                 of = self._resource(says.of)

@@ -297,7 +297,7 @@ def _named(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[
     place = "" if rule.place is Place.CLUSTER else namespace
     for name in ends(read, rule.field.steps):
         if isinstance(name, str) and 0 < len(name) <= NAME:
-            yield Need(Edge.RULE, ObjectKey(rule.to, place, name), "", rule.optional)
+            yield from _needs(rule, ObjectKey(rule.to, place, name), "")
 
 
 def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
@@ -339,7 +339,13 @@ def _named_beside(rule: Named, read: Mapping[str, object], namespace: str) -> It
         if isinstance(rule.place, FieldPath):
             place = first_text(*beside(way, rule.field, rule.place)) or namespace
         key = "" if rule.key is None else first_text(*beside(way, rule.field, rule.key))
-        yield Need(Edge.RULE, ObjectKey(rule.to, place, name), key, rule.optional)
+        yield from _needs(rule, ObjectKey(rule.to, place, name), key)
+
+
+def _needs(rule: Named, target: ObjectKey, key: str) -> Iterator[Need]:
+    yield Need(Edge.RULE, target, key, rule.optional)
+    if rule.leads:
+        yield Need(Edge.LEADS_TO, target, "", rule.optional)
 
 
 def _parent(rule: ParentOf, pattern: re.Pattern[str], meta: Meta, labels: Mapping[str, str]) -> str:
