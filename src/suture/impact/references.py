@@ -50,6 +50,10 @@ SHARED: Final = 3
 """From how many objects on that come by what they are for through another, that one is shared: one
 that was made for a single user of it comes and goes with that, in whatever order."""
 
+ENDS_ASKED: Final = 256
+"""LIMIT: objects that come by what they are for through one that goes, and are asked whether they
+end with it, 3 us each; of more it is told as if they stayed."""
+
 _ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
 
 _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
@@ -114,13 +118,16 @@ def _broken(
     view = scene.view
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
+    asked = 0
     for use in uses:
         provided = use.edge is Edge.PROVIDER
         if (use.optional and not provided) or (use.edge, use.row) in met:
             continue
         met.add((use.edge, use.row))
-        if provided and _ends_with(view, use.row, row):
-            continue
+        if provided:
+            asked += 1
+            if asked <= ENDS_ASKED and _ends_with(view, use.row, row):
+                continue
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
