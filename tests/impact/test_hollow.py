@@ -6,14 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of
-from support.cluster import service, view_of, workload
+from support.cluster import service, thing, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import Hollowed
 from suture.impact.room import LIMIT_RANGES, QUOTAS
 from suture.model.graph import GraphView
 from suture.model.names import (
     CRON_JOBS,
+    GATEWAYS,
     HTTP_ROUTES,
+    INGRESS_CLASSES,
     INGRESSES,
     PODS,
     SERVICE_ACCOUNTS,
@@ -178,6 +180,71 @@ def test_a_host_that_another_route_answers_for_is_not_lost() -> None:
     assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0]), domain) == []
     assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0]), teams[0]) == []
     assert beside(INGRESSES, answering(*HOSTS), answering(HOSTS[0])) == [("hosts", 20, 1)]
+
+
+# ---- who reads a route
+
+
+def classed(name: str | None) -> Body:
+    spec: Body = {"defaultBackend": {"service": {"name": "svc-0", "port": {"number": 80}}}}
+    if name is not None:
+        spec["ingressClassName"] = name
+    return body("Ingress", "front", apiVersion="networking.k8s.io/v1", spec=spec)
+
+
+def parented(*names: str) -> Body:
+    spec: Body = {
+        "parentRefs": [{"name": one} for one in names],
+        "rules": [{"backendRefs": [{"name": "svc-0", "port": 80}]}],
+    }
+    return body("HTTPRoute", "front", apiVersion="gateway.networking.k8s.io/v1", spec=spec)
+
+
+def of_class(old: Body, new: Body, *classes: str) -> Found:
+    """Tell of an update in a world with some classes, which are in no namespace."""
+    there = [thing(INGRESS_CLASSES, one) for one in classes]
+    served = [service("svc-0", app="web"), *workload("web", replicas=2)]
+    return told(INGRESSES, old, new, view_of(served, there, trimmed(INGRESSES, old)))
+
+
+PARENTS = [
+    (GATEWAYS, body("Gateway", one, apiVersion="gateway.networking.k8s.io/v1"))
+    for one in ("here", "there")
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        pytest.param(classed("here"), classed("typo"), [("backends", 1, 0)], id="no-such-class"),
+        pytest.param(classed("here"), classed("there"), [], id="another-class"),
+        pytest.param(classed("here"), classed(None), [], id="the-default"),
+        pytest.param(classed("own"), classed("typo"), [], id="was-none"),
+        pytest.param(classed(None), classed("typo"), [], id="had-none"),
+    ],
+)
+def test_a_route_is_given_to_a_class_that_is_not_there(old: Body, new: Body, found: Found) -> None:
+    """In the place of one that is: nobody reads it any more."""
+    assert of_class(old, new, "here", "there") == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        pytest.param(parented("here"), parented("typo"), [("backends", 1, 0)], id="no-gateway"),
+        pytest.param(parented("here"), parented("there"), [], id="another"),
+        pytest.param(parented("here"), parented("here", "typo"), [], id="one-stays"),
+        pytest.param(parented("away"), parented("typo"), [], id="was-none"),
+    ],
+)
+def test_a_route_is_attached_to_what_is_not_there(old: Body, new: Body, found: Found) -> None:
+    """In the place of a Gateway that is."""
+    assert beside(HTTP_ROUTES, old, new, *PARENTS) == found
+
+
+def test_a_class_of_a_type_that_is_not_listed_may_be_there() -> None:
+    """Nothing is guessed from an absence."""
+    assert of_class(classed("here"), classed("typo")) == []
 
 
 # ---- accounts and quotas

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from msgspec.structs import replace
+
 from support.cluster import (
     BALANCERS,
     START,
@@ -36,8 +39,9 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
 from suture.model.request import Request
+from suture.model.selectors import Selector
 
 APPLICATIONS = Resource("argoproj.io", "applications")
 PERSON = Actor(UserInfo("jo@example.com"), "jo@example.com", IdentityKind.PERSON, Stage.ENFORCE)
@@ -118,6 +122,54 @@ def test_who_writes_the_release_works_for_it() -> None:
     view.history.habits.note(write(SECRETS, recorded, uninstalling, by=STRANGER))
 
     assert told(view, delete(binding, by=STRANGER), STRANGER) == []
+
+
+def test_the_record_of_a_release_at_work_is_deleted() -> None:
+    """By who is not seen to work for it: nobody could upgrade the release any more."""
+    served = trimmed(SERVICES, charted("app", "app", SERVICES, "Service"))
+    served = replace(served, facts=ServiceFacts(Selector.of({"app": "app"})))
+    one = trimmed(SECRETS, release("app"))
+    view = view_of(one, served, workload("app"))
+
+    (found,) = told(view, delete(one, by=STRANGER), STRANGER)
+    assert (found.by, found.what, found.manager_lives) == ("helm", "delete", True)
+    assert (found.in_use, found.explained) == (True, False)
+
+    view.history.habits.note(write(SECRETS, None, release("app"), by=STRANGER))
+    assert told(view, delete(one, by=STRANGER), STRANGER) == []
+
+
+def test_of_two_records_in_force_one_is_trimmed() -> None:
+    """Another one of the release stays, which is as good."""
+    served = trimmed(SERVICES, charted("app", "app", SERVICES, "Service"))
+    served = replace(served, facts=ServiceFacts(Selector.of({"app": "app"})))
+    one = trimmed(SECRETS, release("app"))
+    other = replace(one, key=ObjectKey(SECRETS, "prod", "sh.helm.release.v1.app.v2"), uid="v2")
+
+    view = view_of(one, other, served, workload("app"))
+    assert told(view, delete(one, by=STRANGER), STRANGER) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "mark", "pods"),
+    [
+        pytest.param("superseded", None, 1, id="past"),
+        pytest.param("uninstalling", None, 1, id="uninstalled"),
+        pytest.param("deployed", None, 0, id="idle"),
+        pytest.param("deployed", "b:/Service:prod/app", 1, id="kept-by-another-too"),
+    ],
+)
+def test_the_record_of_anything_else_is_trimmed(status: str, mark: str | None, pods: int) -> None:
+    """What was, what is taken away, what serves nobody, and what has moved to another keeper."""
+    chart = charted("app", "app", SERVICES, "Service")
+    if mark is not None:
+        chart["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = mark
+    served = replace(trimmed(SERVICES, chart), facts=ServiceFacts(Selector.of({"app": "app"})))
+    labels = {"owner": "helm", "name": "app", "status": status}
+    one = trimmed(SECRETS, changed(release("app"), metadata={"labels": labels}))
+    view = view_of(one, served, workload("app", replicas=pods))
+
+    assert told(view, delete(one, by=STRANGER), STRANGER) == []
 
 
 def test_an_application_that_stays_loses_what_is_in_anothers_namespace() -> None:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
@@ -21,6 +22,7 @@ from suture.model.rules import (
     Named,
     ParentOf,
     Place,
+    Provided,
     Reference,
     RuleFacts,
     Selected,
@@ -85,6 +87,67 @@ def test_a_field_names_an_object() -> None:
     assert read(KindRules((named("spec.ref.name", "cluster"),)), body)[0] == (secret("a", ""),)
     optional = KindRules((named("spec.ref.name", optional=True),))
     assert read(optional, body)[0] == (secret("a", optional=True),)
+
+
+def test_what_is_led_to_is_named_too() -> None:
+    """Both edges, each once."""
+    one = replace(named("spec.services[*].name", to=SERVICES, optional=True), leads=True)
+    target = ObjectKey(SERVICES, "ns", "web")
+
+    assert read(KindRules((one,)), {"spec": {"services": [{"name": "web", "port": 80}]}})[0] == (
+        Need(Edge.RULE, target, "", optional=True),
+        Need(Edge.LEADS_TO, target, "", optional=True),
+    )
+
+
+def provider(kind: str, name: str, namespace: str, group: str = "db.example.com") -> Need:
+    to = ObjectKey(Resource(group, kind), namespace, name)
+    return Need(Edge.PROVIDER, to, "", optional=True)
+
+
+def test_a_field_names_what_provides_an_object_and_its_kind() -> None:
+    """Where an object of that kind may be: in the namespace, or in none."""
+    rules = KindRules(provided=(Provided(path("spec.storeRef"), "db.example.com"),))
+    body = {"spec": {"storeRef": {"kind": "Store", "name": "a"}}}
+    assert read(rules, body)[0] == (provider("stores", "a", "ns"), provider("stores", "a", ""))
+
+    body["spec"]["storeRef"]["namespace"] = "other"
+    assert read(rules, body)[0][0] == provider("stores", "a", "other")
+
+
+@pytest.mark.parametrize(
+    ("said", "group"),
+    [
+        pytest.param({"group": "x.io"}, "x.io", id="group"),
+        pytest.param({"apiGroup": "x.io"}, "x.io", id="api-group"),
+        pytest.param({"apiVersion": "x.io/v1"}, "x.io", id="api-version"),
+        pytest.param({"group": ""}, "db.example.com", id="empty"),
+        pytest.param({"apiVersion": "x.io/v1", "group": "y.io"}, "y.io", id="group-first"),
+    ],
+)
+def test_what_provides_an_object_may_be_of_another_group(said: dict[str, str], group: str) -> None:
+    """Under whichever of the usual names it is said; else it is of the object's own."""
+    rules = KindRules(provided=(Provided(path("spec.storeRef"), "db.example.com"),))
+    body = {"spec": {"storeRef": {"kind": "Store", "name": "a", **said}}}
+    assert read(rules, body)[0][0] == provider("stores", "a", "ns", group)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"kind": "Secret", "name": "a", "apiVersion": "v1"},
+        None,
+        "a",
+        {},
+        {"name": "a"},
+        {"kind": "A"},
+        {"kind": 1, "name": 2},
+    ],
+)
+def test_what_provides_nothing_names_nothing(odd: object) -> None:
+    """A field that is absent, or no such object, says nothing."""
+    rules = KindRules(provided=(Provided(path("spec.storeRef"), "db.example.com"),))
+    assert read(rules, {"spec": {"storeRef": odd}})[0] == ()
 
 
 def test_each_item_has_its_own_namespace_and_key() -> None:

@@ -231,7 +231,7 @@ FACTS: dict[str, Facts | None] = {
 }  # fmt: skip
 
 ACCOUNT = "service-account serviceaccounts golden/default"
-GATEWAY = "attached-to gateways.gateway.networking.k8s.io infra/edge"
+GATEWAY = "attached-to gateways.gateway.networking.k8s.io infra/edge#https"
 
 NEEDS: dict[str, list[str]] = {
     "attachment": ["volume persistentvolumes golden-pv", "attached-node nodes node-1"],

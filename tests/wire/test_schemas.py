@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from suture.model.fieldpath import FieldPath
 from suture.model.names import (
@@ -18,6 +19,7 @@ from suture.model.names import (
     NODES,
     PODS,
     SECRETS,
+    SERVICES,
     Gvk,
     Resource,
 )
@@ -27,6 +29,7 @@ from suture.model.rules import (
     Form,
     Outside,
     Place,
+    Provided,
     Reference,
     ReferenceRule,
     Says,
@@ -101,6 +104,52 @@ def test_fields_with_well_known_names_are_references() -> None:
             "spec.storageClassName", Resource("storage.k8s.io", "storageclasses"), Place.CLUSTER
         ),
     ]
+
+
+def leading(field: str, place: Place | str = Place.SAME) -> Reference:
+    return replace(refers(field, SERVICES, place), leads=True)
+
+
+def test_a_service_beside_which_a_port_stands_is_led_to() -> None:
+    """Proxies name their backends so, in items and by themselves."""
+    port = {"x-kubernetes-int-or-string": True}
+    item = fields(name=TEXT, port=port)
+    for name in ("services", "backends", "backendRefs"):
+        many = {"type": "array", "items": item}
+        assert said(**{name: many}) == [leading(f"spec.{name}[*].name")]
+    assert said(serviceRef=item) == [leading("spec.serviceRef.name")]
+    assert said(serviceName=TEXT, servicePort=port) == [leading("spec.serviceName")]
+    elsewhere = {"type": "array", "items": fields(name=TEXT, namespace=TEXT, port=port)}
+    assert said(services=elsewhere) == [
+        leading("spec.services[*].name", "spec.services[*].namespace")
+    ]
+
+
+def test_a_service_without_a_port_is_named_and_not_led_to() -> None:
+    """Who watches it, or is served by it, names it as well."""
+    assert said(serviceName=TEXT) == [refers("spec.serviceName", SERVICES)]
+    assert said(serviceRef=fields(name=TEXT)) == [refers("spec.serviceRef.name", SERVICES)]
+    assert said(services={"type": "array", "items": fields(name=TEXT)}) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["issuerRef", "secretStoreRef", "nodeClassRef", "sourceRef", "authenticationRef"]
+)
+def test_what_provides_an_object_is_named_with_its_kind(name: str) -> None:
+    """Of whatever kind the field says: a Certificate's issuer, an ExternalSecret's store."""
+    field = {name: fields(kind=TEXT, name=TEXT, group=TEXT)}
+    assert said(**field) == [Provided(path(f"spec.{name}"), MONITORS.group)]
+
+
+@pytest.mark.parametrize("name", ["claimRef", "consumerRef", "targetRef", "backupRef", "parentRef"])
+def test_what_an_object_is_made_for_does_not_provide_it(name: str) -> None:
+    """It may well go first."""
+    assert said(**{name: fields(kind=TEXT, name=TEXT)}) == []
+
+
+def test_without_a_kind_it_is_not_known_what_provides_an_object() -> None:
+    """A name alone leads nowhere."""
+    assert said(issuerRef=fields(name=TEXT)) == []
 
 
 def test_references_are_read_with_their_namespace_and_key() -> None:

@@ -50,6 +50,8 @@ WORDS = {
     Edge.MANAGED_BY: "managed by",
     Edge.PARENT: "made by",
     Edge.RULE: "refers to",
+    Edge.LEADS_TO: "leads to",
+    Edge.PROVIDER: "provided by",
 }
 """Said from the needing object to the needed one; the others are their own words."""
 

@@ -3,7 +3,8 @@
 Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
 Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange; batch/v1 CronJob;
-admissionregistration/v1, apiextensions/v1 and apiregistration/v1 `caBundle`.
+gateway.networking.k8s.io Gateway; admissionregistration/v1, apiextensions/v1 and
+apiregistration/v1 `caBundle`.
 """
 
 from __future__ import annotations
@@ -88,6 +89,30 @@ def annotations_of(body: bytes) -> dict[str, str]:
     except UNREADABLE:
         return {}
     return (metadata.annotations if metadata is not None else None) or {}
+
+
+class _Listener(msgspec.Struct, gc=False):
+    name: str = ""
+
+
+class _GatewaySpec(msgspec.Struct, gc=False):
+    listeners: tuple[_Listener, ...] | None = None
+
+
+class _Gateway(msgspec.Struct, gc=False):
+    spec: _GatewaySpec | None = None
+
+
+_gateway_decoder = msgspec.json.Decoder(_Gateway)
+
+
+def listeners_of(body: bytes) -> frozenset[str]:
+    """Return the names of a Gateway's listeners."""
+    try:
+        spec = _gateway_decoder.decode(body).spec
+    except UNREADABLE:
+        return frozenset()
+    return frozenset(one.name for one in (spec.listeners if spec is not None else None) or ())
 
 
 class _NamespaceSpec(msgspec.Struct, gc=False):

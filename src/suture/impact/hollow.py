@@ -89,9 +89,17 @@ def _address(scene: Scene, made: Rewritten) -> Told:
 
 
 def _backends(scene: Scene, made: Rewritten) -> Told:
-    """Tell of a route that would lead to none of the Services that answer now, nor to others."""
+    """Tell of a route that would lead to none of the Services that answer now, nor to others.
+
+    So does one that nobody reads any more.
+    """
     old, new = _services(made.before), _services(made.after)
     view = scene.view
+    if made.before is not None and _unread(view, made.before, made.after):
+        led = sum(_serves(view, one) for one in old)
+        if led:
+            yield "backends", led, 0
+        return
     # WHY there: to a Service that nobody has made nothing is led.
     if made.before is None or not old or any(view.service(one) is not None for one in new - old):
         return
@@ -102,6 +110,25 @@ def _backends(scene: Scene, made: Rewritten) -> Told:
         yield "backends", len(serving), left
     else:
         yield from _hosts(scene, made)
+
+
+def _unread(view: GraphView, before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether a route is given to a class or Gateway that is not there, in place of one that is.
+
+    LIMIT: a class that is named nowhere but in a controller's own flags is not known to the model;
+    a route of such a one was of none that is there before.
+    """
+    for edge in (Edge.CLASS, Edge.ATTACHED_TO):
+        old = {one.target for one in before.needs if one.edge is edge}
+        new = {one.target for one in after.needs if one.edge is edge}
+        if (
+            new
+            and new != old
+            and any(view.find(one) is not None for one in old)
+            and all(view.find(one) is None and view.listed(one.resource) for one in new)
+        ):
+            return True
+    return False
 
 
 def _hosts(scene: Scene, made: Rewritten) -> Told:

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from suture.impact.bodies import status_bytes
+from suture.impact.bodies import annotations_of, status_bytes
 from suture.impact.change import Change, Rewritten
 from suture.impact.fit import Asked, is_shut, movable
 from suture.impact.machines import node_behind
@@ -24,7 +24,16 @@ from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import NODES, PODS, SECRETS, ObjectKey, Operation, Resource
+from suture.model.names import (
+    GATEWAYS,
+    INGRESSES,
+    NODES,
+    PODS,
+    SECRETS,
+    ObjectKey,
+    Operation,
+    Resource,
+)
 from suture.model.objects import ClusterObject, NodeFacts
 from suture.model.placement import REPELS
 from suture.model.request import Request
@@ -136,6 +145,11 @@ def is_custom(resource: Resource) -> bool:
     return "." in resource.group and not resource.group.endswith(".k8s.io")
 
 
+def is_route(resource: Resource) -> bool:
+    """Whether objects of a type may lead traffic to Services, from outside or through a gateway."""
+    return resource == INGRESSES or resource.group == GATEWAYS.group
+
+
 def asks_removal(request: Request) -> bool:
     """Whether a request asks for an object to go; what lifts its last finalizer does not."""
     return request.operation is Operation.DELETE or request.subresource == "eviction"
@@ -159,8 +173,27 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
+    elif _annotates_route(request):
+        # A number that no content has, and another each time.
+        deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
+        view.history.writes.note(request.key, deed, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
+
+
+def _annotates_route(request: Request) -> bool:
+    """Whether a request changes the annotations of a route, and nothing that the model reads.
+
+    WHY: what controllers keep of a route, its certificate and the record of its name, they keep as
+    its annotations say.
+    """
+    return (
+        request.operation is Operation.UPDATE
+        and not request.subresource
+        and is_route(request.gvr.resource)
+        and request.old_body != request.new_body
+        and annotations_of(request.old_body) != annotations_of(request.new_body)
+    )
 
 
 def _remember_removal(request: Request, change: Change, view: GraphView, now: Now) -> None:

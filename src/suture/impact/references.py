@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.atwork import leads
+from suture.impact.bodies import listeners_of
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
+from suture.impact.over import is_over
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
@@ -23,6 +26,7 @@ from suture.model.graph import GraphView, Use
 from suture.model.names import (
     DEPLOYMENTS,
     ENDPOINT_SLICES,
+    GATEWAYS,
     JOBS,
     PODS,
     REPLICA_SETS,
@@ -36,11 +40,21 @@ BREAKING: Final = frozenset(
         Edge.CONFIG_MAP, Edge.SECRET, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET, Edge.CLAIM,
         Edge.PRIORITY_CLASS, Edge.RUNTIME_CLASS, Edge.RESOURCE_CLAIM, Edge.GOVERNING_SERVICE,
         Edge.STORAGE_CLASS, Edge.CLASS, Edge.CERTIFICATE, Edge.ATTACHED_TO, Edge.DATA_SOURCE,
-        Edge.SNAPSHOT_CONTENT, Edge.PARAMETERS, Edge.RULE,
+        Edge.SNAPSHOT_CONTENT, Edge.PARAMETERS, Edge.RULE, Edge.PROVIDER,
     }
 )  # fmt: skip
 """Needs without which something cannot start or work. Others have effects of their own: routes,
 paths into the API, rights, volumes."""
+
+SHARED: Final = 3
+"""From how many objects on that come by what they are for through another, that one is shared: one
+that was made for a single user of it comes and goes with that, in whatever order."""
+
+ENDS_ASKED: Final = 256
+"""LIMIT: objects that come by what they are for through one that goes, and are asked whether they
+end with it, 3 us each; of more it is told as if they stayed."""
+
+_ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
 
 _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
@@ -50,7 +64,12 @@ def breaks_references(change: Change) -> bool:
     made = change.rewritten
     kept = made is not None and made.before is not None
     return bool(change.direct or change.cascaded) or (
-        kept and made is not None and isinstance(made.after.facts, (KeysFacts, CrdFacts))
+        kept
+        and made is not None
+        and (
+            isinstance(made.after.facts, (KeysFacts, CrdFacts))
+            or made.after.key.resource == GATEWAYS
+        )
     )
 
 
@@ -78,6 +97,8 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
         uses = [one for one in view.uses(made.row, BREAKING, gone) if one.key == key]
         yield from _broken(scene, made.row, key, uses, explained=False)
     yield from _versions_gone(scene, made)
+    if made.after.key.resource == GATEWAYS and made.before is not None:
+        yield from _listeners_gone(scene, made.row)
 
 
 class _Users:
@@ -97,14 +118,22 @@ def _broken(
     view = scene.view
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
+    asked = 0
     for use in uses:
-        if use.optional or (use.edge, use.row) in met:
+        provided = use.edge is Edge.PROVIDER
+        if (use.optional and not provided) or (use.edge, use.row) in met:
             continue
         met.add((use.edge, use.row))
+        if provided:
+            asked += 1
+            if asked <= ENDS_ASKED and _ends_with(view, use.row, row):
+                continue
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
             _object(view, users.setdefault(use.edge, _Users()), use.row)
+    if Edge.PROVIDER in users and users[Edge.PROVIDER].current < SHARED:
+        del users[Edge.PROVIDER]
     for edge, found in users.items():
         if found.current or found.past or found.pods:
             named = list(dict.fromkeys(found.rows))[: scene.limit]
@@ -118,6 +147,14 @@ def _broken(
                 users=tuple(map(scene.victim, named)),
                 explained=explained,
             )
+
+
+def _ends_with(view: GraphView, user: int, row: int) -> bool:
+    """Whether an object may go after what provides it: its work is over, or one keeper has both."""
+    if is_over(view, user):
+        return True
+    keepers = {one for one, _ in view.targets(row, Edge.MANAGED_BY)}
+    return any(one in keepers for one, _ in view.targets(user, Edge.MANAGED_BY))
 
 
 def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> None:
@@ -169,6 +206,30 @@ def _keys_gone(made: Rewritten) -> list[str]:
         return []
     kept = frozenset(after.keys)
     return [key for key in before.keys if key not in kept]
+
+
+def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:
+    """Yield the routes to which no traffic would come, since the listener that they name goes.
+
+    They lead to somebody, are attached to nothing else, and are not of the release that keeps the
+    Gateway too, which writes them next.
+    """
+    view, request = scene.view, scene.request
+    kept = listeners_of(request.new_body)
+    gone = listeners_of(request.old_body) - kept
+    if not gone:
+        return
+    uses = [one for one in view.uses(gateway, _ATTACHED) if not one.optional]
+    elsewhere = {one.row for one in uses if one.key not in gone}
+    lost = [
+        one
+        for one in uses
+        if one.row not in elsewhere
+        and leads(view, one.row, scene.removed)
+        and not _ends_with(view, one.row, gateway)
+        and all(other == gateway for other, _ in view.targets(one.row, Edge.ATTACHED_TO))
+    ]
+    yield from _broken(scene, gateway, "", lost, explained=False)
 
 
 def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:

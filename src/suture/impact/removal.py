@@ -6,6 +6,14 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.agents import needed_by_nodes, succeeded
+from suture.impact.atwork import (
+    guards,
+    kept_of_route,
+    leads_by_name,
+    may_work,
+    stands_for_route,
+    works,
+)
 from suture.impact.disruption import kept_by_budget
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
@@ -31,7 +39,7 @@ from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.impact.uninstalled import is_uninstalled
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, DAEMON_SETS, PODS, Resource
+from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, Resource
 
 PROTECT, PROTECTED = "suture.dev/protect", "true"
 """The label by which people say that an object is to stay, whoever would take it away."""
@@ -159,6 +167,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         replaced = claim_replaced(scene, left[0])
         tally.wanted -= replaced or own_copy(scene, left[0])
         tally.replaced += replaced
+    if tally.wanted and may_work(resource):
+        tally.in_use += sum(
+            row in left and causes.wanted(row) and works(scene, row)
+            for row in _named(scene, resource)
+        )
     standing = _standing(scene, resource, left)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
@@ -195,35 +208,53 @@ def _charge(scene: Scene, tally: _Tally, row: int) -> None:
         tally.lately_cascaded += cascaded
 
 
+def _named(scene: Scene, resource: Resource) -> list[int]:
+    """Return which objects of a type the request names itself; of a collection the first."""
+    view, asked = scene.view, scene.change.direct[:STANDING_ASKED]
+    return [row for row in asked if view.resource(row) == resource]
+
+
 def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
-    """Return which custom resources that the request names keep a Secret that pods read."""
+    """Return which objects that the request names count for what they do, and not for their type.
+
+    Custom resources that keep a Secret which pods read, lead to a Service that serves, or are kept
+    of a route that leads, and disruption budgets that hold running pods.
+    """
+    view = scene.view
+    if resource == DISRUPTION_BUDGETS:
+        named = _named(scene, resource)
+        return [row for row in named if row in left and guards(view, row, scene.removed)]
     if not is_custom(resource):
         return []
-    return [
-        row
-        for row in scene.change.direct[:STANDING_ASKED]
-        if scene.view.resource(row) == resource
-        and row in left
-        and keeps_secret(scene.view, row, scene.removed)
-    ]
+    return [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
+
+
+def _keeps(scene: Scene, row: int) -> bool:
+    """Whether a custom resource does what something in use would miss."""
+    view, removed = scene.view, scene.removed
+    return (
+        keeps_secret(view, row, removed)
+        or leads_by_name(view, row, removed)
+        or kept_of_route(scene, row)
+    )
 
 
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     """Return which of some objects of a type the request names itself are in use by what they are.
 
-    Each stands for a pod or node, or for a thing outside that what keeps it still lists. What goes
-    along is not asked: it goes for another reason than its name.
+    Each stands for a pod, node or route, or for a thing outside that what keeps it still lists.
+    What goes along is not asked: it goes for another reason than its name.
     """
     view = scene.view
     if "." not in resource.group:
         return []
-    asked = scene.change.direct[:STANDING_ASKED]
     return [
         row
-        for row in asked
-        if view.resource(row) == resource
-        and (stands_for_living(view, row) or still_listed(scene, row))
-        and row in left
+        for row in _named(scene, resource)
+        if row in left
+        and (
+            stands_for_living(view, row) or stands_for_route(scene, row) or still_listed(scene, row)
+        )
     ]
 
 

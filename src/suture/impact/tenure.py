@@ -22,6 +22,7 @@ from suture.impact.keepers import (
     CONTROLLER,
     CREATOR,
     FIELDS,
+    HELM,
     is_own,
     keeper_at,
     keeper_of,
@@ -36,6 +37,7 @@ from suture.impact.stamps import template_changed
 from suture.model.actor import IdentityKind
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
+from suture.model.habits import release_of
 from suture.model.names import (
     AUTOSCALERS,
     CLUSTER_ROLE_BINDINGS,
@@ -45,6 +47,7 @@ from suture.model.names import (
     PODS,
     ROLE_BINDINGS,
     SCALED_OBJECTS,
+    SECRETS,
     STATEFUL_SETS,
     WORKLOADS,
     ObjectKey,
@@ -67,6 +70,9 @@ GOVERNED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
 
 CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 """What tells that somebody else than the creator takes an object over."""
+
+DEPLOYED: Final = "deployed"
+"""What the record in force of a release says of it. SOURCE: Helm, `release.Status`."""
 
 UNASKED: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
 """Who is not asked whose it is: they carry out what others want, or are the control plane."""
@@ -109,9 +115,43 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
         keeper = keeper_at(scene, row)
         if keeper is not None:
             found.append(_write(scene, row, keeper, DELETE, explained=causes.explains(row)))
+        elif (release := _recorded(scene, row)) is not None:
+            # WHY it lives: with its record it goes for Helm, and stays for all others.
+            keeper = Keeper(str(release), HELM, lives=True)
+            explained = causes.explains(row)
+            found.append(_told(scene.victim(row), keeper, DELETE, used=True, explained=explained))
     if scene.change.cascaded and view.names_by(Edge.MANAGED_BY):
         found += _taken_along(scene)
     return found
+
+
+def _recorded(scene: Scene, row: int) -> ObjectKey | None:
+    """Return the release of which an object is the record in force, and that is at work.
+
+    The actor is not seen to work for it, and something of it, which nobody else keeps too, is in
+    use: without its record nobody can upgrade it, or take it away. An uninstall has written the
+    record before, and what is trimmed are records of the past.
+    """
+    view = scene.view
+    if view.resource(row) != SECRETS:
+        return None
+    thing = view.at(row)
+    release = release_of(thing)
+    if release is None or thing.labels.get("status") != DEPLOYED or works_for(scene, release):
+        return None
+    records = view.labelled(scene.releases(release.namespace), "name", release.name)
+    beside = [one for one in records if one != row and one not in scene.removed]
+    if view.labelled(beside, "status", DEPLOYED):
+        return None
+    kept = view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT]
+    at_work = any(
+        one not in scene.removed
+        and not view.terminating(one)
+        and len(view.targets(one, Edge.MANAGED_BY)) == 1
+        and used(view, one)
+        for one in kept
+    )
+    return release if at_work else None
 
 
 def _taken_along(scene: Scene) -> list[ForeignWrite]:

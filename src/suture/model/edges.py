@@ -96,6 +96,10 @@ class Edge(StrEnum):
     """A child that a custom resource finds by label or name, of that custom resource."""
     RULE = "rule"
     """An object, of what a ReferenceRule says that one of its fields names."""
+    LEADS_TO = "leads-to"
+    """A custom resource, of the Service that it names with a port, and sends traffic to."""
+    PROVIDER = "provider"
+    """A custom resource, of the issuer, store, class or source that it names with its kind."""
 
     # WHY not an enum's own, which is a function of Python: each link that is drawn asks for it.
     __hash__ = str.__hash__

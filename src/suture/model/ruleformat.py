@@ -22,6 +22,7 @@ from suture.model.rules import (
     Form,
     Outside,
     Place,
+    Provided,
     Reference,
     ReferenceRule,
     Says,
@@ -258,7 +259,7 @@ def _metadata_alone(document: Document, at: Path, says: Says) -> None:
             paths = [says.wanted]
         case Selects():
             paths = [says.field, says.namespaces]
-        case Outside():
+        case Outside() | Provided():
             paths = [says.field]
         case _:
             assert_never(says)
@@ -294,6 +295,8 @@ def rule_document(
             spec["selector"] = _selector_document(says)
         case Outside():
             spec["outside"] = str(says.field)
+        case Provided():
+            pass  # WHY: schemas alone tell of it; a person names the kind, as a reference.
         case _:
             assert_never(says)
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}

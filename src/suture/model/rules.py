@@ -57,6 +57,8 @@ class Reference(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="re
     key: FieldPath | None = None
     """Where the entry of a ConfigMap or Secret is named that is read."""
     optional: bool = False
+    leads: bool = False
+    """It is a Service, and a port stands beside it: traffic is sent there."""
 
 
 class By(StrEnum):
@@ -132,6 +134,16 @@ class Outside(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="outs
     field: FieldPath
 
 
+class Provided(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="provided"):
+    """A field names what provides an object with what it is for, and says of which kind that is.
+
+    `group`: of which it is where the field does not say it.
+    """
+
+    field: FieldPath
+    group: str
+
+
 _TAKES_ALONG = re.compile(
     r"(?:delete|destroy|drop|erase|purge|wipe)(?:[A-Z]\w*)?"
     r"On(?:Delete|Deletion|Destroy|Removal|Remove)"
@@ -147,7 +159,7 @@ def takes_along(name: str) -> bool:
     return _TAKES_ALONG.fullmatch(name) is not None
 
 
-Says = Reference | Family | Selects | Outside
+Says = Reference | Family | Selects | Outside | Provided
 
 
 class ReferenceRule(msgspec.Struct, frozen=True, gc=False):
@@ -183,6 +195,7 @@ class Named(msgspec.Struct, frozen=True, gc=False):
     place: Place | FieldPath
     key: FieldPath | None
     optional: bool
+    leads: bool = False
 
 
 class ParentOf(msgspec.Struct, frozen=True, gc=False):
@@ -219,6 +232,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     pools: tuple[FieldPath, ...] = ()
     ended: tuple[FieldPath, ...] = ()
     lists: tuple[FieldPath, ...] = ()
+    provided: tuple[Provided, ...] = ()
 
     @property
     def metadata_only(self) -> bool:
@@ -243,6 +257,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
         found.update(self.outside)
         found.update(self.ended)
         found.update(self.lists)
+        found.update(one.field for one in self.provided)
         return tuple(sorted(found))
 
 
@@ -297,6 +312,7 @@ class _Table:
         self._pools: dict[Resource, tuple[FieldPath, ...]] = {}
         self._ended: dict[Resource, tuple[FieldPath, ...]] = {}
         self._lists: dict[Resource, tuple[FieldPath, ...]] = {}
+        self._provided: dict[Resource, tuple[Provided, ...]] = {}
         self._declared: set[tuple[Resource, FieldPath]] = set()
         self.waiting: list[Waiting] = []
 
@@ -313,7 +329,7 @@ class _Table:
             case Reference() as says:
                 to = self._resource(says.to)
                 if self._heeds(rule, source, says.field):
-                    one = Named(says.field, to, says.place, says.key, says.optional)
+                    one = Named(says.field, to, says.place, says.key, says.optional, says.leads)
                     self._named.setdefault(source, {}).setdefault((says.field, to), one)
             case Selects() as says:
                 of = self._resource(says.of)
@@ -337,6 +353,10 @@ class _Table:
                 if self._heeds(rule, source, says.field):
                     known = self._outside.get(source, ())
                     self._outside[source] = tuple(dict.fromkeys((*known, says.field)))
+            case Provided() as says:
+                if self._heeds(rule, source, says.field):
+                    others = self._provided.get(source, ())
+                    self._provided[source] = tuple(dict.fromkeys((*others, says)))
             case _:
                 assert_never(rule.says)
 
@@ -369,7 +389,7 @@ class _Table:
         """Return what was sorted."""
         sources = {
             *self._named, *self._parents, *self._selected, *self._wanted, *self._outside,
-            *self._pools, *self._ended, *self._lists,
+            *self._pools, *self._ended, *self._lists, *self._provided,
         }  # fmt: skip
         return Rulebook(
             {
@@ -382,6 +402,7 @@ class _Table:
                     self._pools.get(source, ()),
                     self._ended.get(source, ()),
                     self._lists.get(source, ()),
+                    self._provided.get(source, ()),
                 )
                 for source in sorted(sources)
             },

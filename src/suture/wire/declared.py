@@ -17,8 +17,19 @@ from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
-from suture.model.rules import By, Form, KindRules, Named, ParentOf, Place, Selected, takes_along
+from suture.model.rules import (
+    By,
+    Form,
+    KindRules,
+    Named,
+    ParentOf,
+    Place,
+    Provided,
+    Selected,
+    takes_along,
+)
 from suture.model.selectors import Selector
+from suture.model.targets import group_of, resource_of
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
 from suture.wire.projections import (
@@ -140,11 +151,13 @@ class Declared:
         self, document: Document, namespace: str, labels: Mapping[str, str]
     ) -> tuple[Need, ...]:
         """Return what an object names by rules, each once, in the order of the rules."""
-        if not (self.rules.named or self._parents):
+        if not (self.rules.named or self.rules.provided or self._parents):
             return ()
         found: dict[Need, None] = {}
-        if self.rules.named:
+        if self.rules.named or self.rules.provided:
             read = self._read(document, labels)
+            for provided in self.rules.provided:
+                found.update(dict.fromkeys(_provider(provided, read, namespace)))
             for rule in self.rules.named:
                 for need in _named(rule, read, namespace):
                     found[need] = None
@@ -284,7 +297,36 @@ def _named(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[
     place = "" if rule.place is Place.CLUSTER else namespace
     for name in ends(read, rule.field.steps):
         if isinstance(name, str) and 0 < len(name) <= NAME:
-            yield Need(Edge.RULE, ObjectKey(rule.to, place, name), "", rule.optional)
+            yield from _needs(rule, ObjectKey(rule.to, place, name), "")
+
+
+def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+    """Yield what a field names by kind, where an object of that kind may be.
+
+    WHY twice: whether a kind has namespaces its definition says; nothing is found where it is not.
+    """
+    for item in ends(read, rule.field.steps):
+        if type(item) is not dict:
+            continue
+        kind, name = item.get("kind"), item.get("name")
+        if not (isinstance(kind, str) and isinstance(name, str) and kind):
+            continue
+        group = _group(item, rule.group)
+        # WHY: Kubernetes' own kinds are of no group, or named by fields of their own.
+        if group and 0 < len(name) <= NAME and len(kind) <= NAME:
+            to = resource_of(group, kind)
+            place = item.get("namespace")
+            for where in (place if isinstance(place, str) and place else namespace, ""):
+                yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
+
+
+def _group(item: Mapping[str, object], group: str) -> str:
+    """Return the group that an item says, under whichever of its usual names; else `group`."""
+    for field in ("group", "apiGroup"):
+        if isinstance(said := item.get(field), str) and said:
+            return said[:NAME]
+    version = item.get("apiVersion")
+    return group_of(version[:NAME]) if isinstance(version, str) and version else group
 
 
 def _named_beside(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
@@ -297,7 +339,13 @@ def _named_beside(rule: Named, read: Mapping[str, object], namespace: str) -> It
         if isinstance(rule.place, FieldPath):
             place = first_text(*beside(way, rule.field, rule.place)) or namespace
         key = "" if rule.key is None else first_text(*beside(way, rule.field, rule.key))
-        yield Need(Edge.RULE, ObjectKey(rule.to, place, name), key, rule.optional)
+        yield from _needs(rule, ObjectKey(rule.to, place, name), key)
+
+
+def _needs(rule: Named, target: ObjectKey, key: str) -> Iterator[Need]:
+    yield Need(Edge.RULE, target, key, rule.optional)
+    if rule.leads:
+        yield Need(Edge.LEADS_TO, target, "", rule.optional)
 
 
 def _parent(rule: ParentOf, pattern: re.Pattern[str], meta: Meta, labels: Mapping[str, str]) -> str:

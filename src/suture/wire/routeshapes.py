@@ -105,7 +105,7 @@ def _ingress_needs(doc: IngressDocument, namespace: str) -> Iterator[Need]:
     yield from named(Edge.CLASS, names.INGRESS_CLASSES, "", spec.ingress_class_name)
 
 
-class _Target(msgspec.Struct, gc=False):
+class _Target(msgspec.Struct, rename="camel", gc=False):
     """A reference of the Gateway API; what is absent depends on where it stands."""
 
     group: str | None = None
@@ -113,6 +113,7 @@ class _Target(msgspec.Struct, gc=False):
     namespace: str | None = None
     name: str = ""
     weight: Count | None = None
+    section_name: str | None = None
 
 
 class _Mirror(msgspec.Struct, rename="camel", gc=False):
@@ -186,7 +187,14 @@ def _reference(
         group if target.group is None else target.group,
         kind if target.kind is None else target.kind,
     )
-    return named(edge, resource, target.namespace or namespace, target.name, optional=optional)
+    return named(
+        edge,
+        resource,
+        target.namespace or namespace,
+        target.name,
+        key=target.section_name or "",
+        optional=optional,
+    )
 
 
 class _ListenerTls(msgspec.Struct, rename="camel", gc=False):

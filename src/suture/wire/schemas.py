@@ -30,6 +30,7 @@ from suture.model.rules import (
     Form,
     Outside,
     Place,
+    Provided,
     Reference,
     ReferenceRule,
     Says,
@@ -72,6 +73,15 @@ OBJECTS: Mapping[str, Resource] = {
     "serviceRef": SERVICES,
 }
 """Fields with a `name` in them, and often a `namespace` or a `key`."""
+
+PROVIDERS = (
+    "authentication", "class", "issuer", "pool", "provider", "providerconfig", "source", "store",
+)  # fmt: skip
+"""How fields with a `kind` and a `name` in them end, before `Ref`, that say through what an object
+comes by what it is for. WHY only these: others name what is made of it, or once was its cause."""
+
+BACKENDS = frozenset({"services", "backends", "backendRefs"})
+"""Lists whose items name a Service, where a port stands beside the name."""
 
 POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
 """Fields that say what becomes of a thing outside the cluster. Only there: deeper ones speak of a
@@ -387,13 +397,14 @@ def _selector_shaped(field: Schema) -> bool:
 
 def _said(
     resource: Resource, at: FieldPath, name: str, field: Schema, beside: Mapping[str, Schema]
-) -> Iterator[Reference | Selects]:
+) -> Iterator[Reference | Selects | Provided]:
     """Yield what one field says, which stands `beside` the others of its object."""
     if name in TEXTS and field.type == "string":
         to, place = TEXTS[name]
         elsewhere = f"{name.removesuffix('Name')}Namespace"
         where = _sibling(at, elsewhere) if elsewhere in beside else place
-        yield Reference(at, TypeName.of(to), where, optional=True)
+        leads = to == SERVICES and not beside.keys().isdisjoint(("port", "servicePort"))
+        yield Reference(at, TypeName.of(to), where, optional=True, leads=leads)
     elif name in OBJECTS:
         inner = field.properties or {}
         if "name" in inner and inner["name"].type == "string":
@@ -403,7 +414,22 @@ def _said(
                 at.then("namespace") if "namespace" in inner else Place.SAME,
                 at.then("key") if "key" in inner and name.endswith("KeyRef") else None,
                 optional=True,
+                leads=name == "serviceRef" and "port" in inner,
             )
+    elif name in BACKENDS and field.items is not None:
+        inner = field.items.properties or {}
+        if "port" in inner and "name" in inner and inner["name"].type == "string":
+            yield Reference(
+                at.then("", "name"),
+                TypeName.of(SERVICES),
+                at.then("", "namespace") if "namespace" in inner else Place.SAME,
+                optional=True,
+                leads=True,
+            )
+    elif name.endswith("Ref") and name[:-3].lower().endswith(PROVIDERS):
+        inner = field.properties or {}
+        if all(one in inner and inner[one].type == "string" for one in ("kind", "name")):
+            yield Provided(at, resource.group)
     elif name == "imagePullSecrets" and field.items is not None:
         if "name" in (field.items.properties or {}):
             yield Reference(at.then("", "name"), TypeName.of(SECRETS), optional=True)

@@ -186,12 +186,18 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 def named(
-    edge: Edge, resource: Resource, namespace: str, name: str | None, *, optional: bool = False
+    edge: Edge,
+    resource: Resource,
+    namespace: str,
+    name: str | None,
+    *,
+    key: str = "",
+    optional: bool = False,
 ) -> tuple[Need, ...]:
     """Return the need of what a field names; none where the field is empty or absent."""
     if not name:
         return ()
-    return (Need(edge, ObjectKey(resource, namespace, name), "", optional),)
+    return (Need(edge, ObjectKey(resource, namespace, name), key, optional),)
 
 
 def each_once(needs: Iterable[Need]) -> tuple[Need, ...]:

@@ -1,0 +1,225 @@
+"""Routes, schedules and disruption budgets: what is at work though it neither runs nor serves."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, operator, owner, service, thing, view_of, workload
+from suture.impact.effects import ObjectsRemoved
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.clock import Now
+from suture.model.edges import Edge, Need
+from suture.model.facts import DisruptionBudgetFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CRON_JOBS,
+    DISRUPTION_BUDGETS,
+    INGRESSES,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject, OwnerReference, RouteFacts, ServiceRef
+from suture.model.selectors import Selector
+
+DATABASES = Resource("db.example.com", "databases")
+RECORDS = Resource("dns.example.com", "records")
+SERVED = (service("web"), *workload("web", replicas=2))
+
+
+def route(
+    name: str = "web", *, to: str = "web", owners: tuple[OwnerReference, ...] = ()
+) -> ClusterObject:
+    facts = RouteFacts((ServiceRef("prod", to),), ("web.example.com",))
+    return thing(INGRESSES, name, "prod", facts=facts, owners=owners)
+
+
+def removed(
+    one: ClusterObject, view: GraphView, body: bytes = b"", now: Now = START
+) -> ObjectsRemoved:
+    request = replace(delete(one), old_body=body)
+    told = effects(impact_of(request, view, now=now), ObjectsRemoved)
+    (effect,) = [each for each in told if each.resource == str(one.key.resource)]
+    return effect
+
+
+# ---------------------------------------------------------------- routes and schedules
+
+
+def test_a_route_that_leads_is_in_use_while_its_owner_lives() -> None:
+    """The custom resource that made it still asks for it."""
+    parent = thing(DATABASES, "web", "prod")
+    one = route(owners=(owner(parent),))
+
+    told = removed(one, view_of(parent, one, SERVED))
+    assert (told.wanted, told.in_use) == (1, 1)
+
+
+def test_a_route_to_nobody_is_not() -> None:
+    """Its Service has nobody behind it, or is not there."""
+    parent = thing(DATABASES, "web", "prod")
+    one = route(owners=(owner(parent),))
+
+    assert removed(one, view_of(parent, one, service("web"))).in_use == 0
+    assert removed(one, view_of(parent, one)).in_use == 0
+
+
+def test_a_route_that_nobody_asks_for_is_somebodys_to_give_up() -> None:
+    """Its owner is going, or it has none."""
+    parent = replace(thing(DATABASES, "web", "prod"), deleted=1.0)
+    one = route(owners=(owner(parent),))
+
+    assert removed(one, view_of(parent, one, SERVED)).in_use == 0
+    assert removed(route(), view_of(route(), SERVED)).in_use == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "in_use"),
+    [
+        pytest.param(b'{"spec":{"schedule":"0 1 * * *"}}', 1, id="runs"),
+        pytest.param(b'{"spec":{"suspend":true}}', 0, id="suspended"),
+        pytest.param(b"", 0, id="not-known"),
+    ],
+)
+def test_a_schedule_that_runs_is_in_use_while_its_owner_lives(body: bytes, in_use: int) -> None:
+    """Backups that nobody makes any more are missed on the day that they are needed."""
+    parent = thing(DATABASES, "web", "prod")
+    one = thing(CRON_JOBS, "web-backup", "prod", owners=[owner(parent)])
+
+    assert removed(one, view_of(parent, one), body).in_use == in_use
+
+
+# ---------------------------------------------------------------- disruption budgets
+
+
+def budget(name: str = "web", *, app: str = "web") -> ClusterObject:
+    facts = DisruptionBudgetFacts(Selector.of({"app": app}))
+    return thing(DISRUPTION_BUDGETS, name, "prod", facts=facts)
+
+
+def test_a_budget_that_holds_several_pods_counts() -> None:
+    """Whoever drains the nodes next takes all of them at once."""
+    assert removed(budget(), view_of(budget(), SERVED)).counted == 1
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param((), id="no-pods"),
+        pytest.param(tuple(workload("web", replicas=1)), id="one-pod"),
+        pytest.param(tuple(workload("web", replicas=2, ready=0)), id="none-ready"),
+        pytest.param((*SERVED, budget("web-v2")), id="held-by-another"),
+    ],
+)
+def test_a_budget_that_holds_nothing_or_has_a_successor_does_not(
+    beside: tuple[ClusterObject, ...],
+) -> None:
+    """One of a single pod only bars drains, and one that was renamed holds on."""
+    assert removed(budget(), view_of(budget(), beside)).counted == 0
+
+
+def test_a_budget_that_goes_along_does_not_count() -> None:
+    """It goes for the reason for which its owner goes."""
+    parent = thing(DATABASES, "web", "prod")
+    held = replace(budget(), owners=(owner(parent),))
+    impact = impact_of(delete(parent), view_of(parent, held, SERVED))
+
+    assert all(not one.counted for one in effects(impact, ObjectsRemoved))
+
+
+# ---------------------------------------------------------------- routes of a proxy's own kind
+
+BINDINGS = Resource("lb.example.com", "bindings")
+
+
+def binding(name: str = "web", kind: Resource = BINDINGS) -> ClusterObject:
+    needs = (Need(Edge.LEADS_TO, ObjectKey(SERVICES, "prod", "web"), "", optional=True),)
+    return replace(thing(kind, name, "prod"), needs=needs)
+
+
+def test_what_alone_leads_to_a_service_counts() -> None:
+    """Whatever kind of route it is: nobody reaches the Service any more."""
+    assert removed(binding(), view_of(binding(), SERVED)).counted == 1
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param((service("web"),), id="nobody-behind-it"),
+        pytest.param((), id="not-there"),
+        pytest.param((*SERVED, binding("web-v2")), id="another"),
+        pytest.param((*SERVED, binding("web", DATABASES)), id="another-kind"),
+        pytest.param(
+            (*SERVED, thing(DATABASES, "m", "prod", owners=[owner(binding())])), id="owns"
+        ),
+    ],
+)
+def test_what_leads_nowhere_or_beside_another_does_not(beside: tuple[ClusterObject, ...]) -> None:
+    """A renamed or migrated route, one to nobody, and a product that names its own Service."""
+    assert removed(binding(), view_of(binding(), beside)).counted == 0
+
+
+# ---------------------------------------------------------------- what is kept of a route
+
+
+def record(name: str = "web", of: ClusterObject | None = None) -> ClusterObject:
+    return thing(RECORDS, name, "prod", owners=[owner(of or route(), controller=False)])
+
+
+def test_what_a_route_that_leads_is_known_by_is_wanted_and_in_use() -> None:
+    """The record of its name, called as it is: who looks it up afterwards finds nobody."""
+    told = removed(record(), view_of(record(), route(), SERVED))
+    assert (told.wanted, told.in_use) == (1, 1)
+
+
+def test_what_else_is_kept_of_it_counts() -> None:
+    """By another name, and the only one of its type."""
+    one, more = record("web-1"), record("web-2")
+
+    told = removed(one, view_of(one, route(), SERVED))
+    assert (told.wanted, told.counted) == (0, 1)
+    assert removed(one, view_of(one, more, route(), SERVED)).counted == 0
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param(route(to="away"), id="leads-to-nobody"),
+        pytest.param(replace(route(), deleted=1.0), id="going"),
+        pytest.param(thing(SERVICES, "web", "prod"), id="no-route"),
+    ],
+)
+def test_what_is_kept_of_anything_else_does_not(of: ClusterObject) -> None:
+    """A route without a Service is no loss, and one that goes is the cause."""
+    one = record("web", of)
+
+    told = removed(one, view_of(one, of, workload("web", replicas=2)))
+    assert (told.wanted, told.in_use, told.counted) == (0, 0, 0)
+
+
+def test_a_route_that_was_rewritten_within_the_hour_may_be_the_cause() -> None:
+    """Somebody took the name out of it; an hour later it is none any more."""
+    view = view_of(record(), route(), SERVED)
+    before, after = route(), replace(route(), labels={"a": "b"})
+    request = update(before, after, by=operator("ada"))
+    remember(request, project(request, view), view, START)
+    later = Now(START.mono_ns + 3601 * 10**9, START.utc_s + 3601.0)
+
+    assert removed(record(), view).wanted == 0
+    assert removed(record(), view, now=later).wanted == 1
+
+
+def test_annotations_of_a_route_are_a_cause_too() -> None:
+    """What keeps a certificate or a record of a route goes by them, and the model reads none."""
+    view = view_of(record(), route(), SERVED)
+    bodies = b'{"metadata":{"annotations":{"a":"b"}}}', b'{"metadata":{"annotations":{}}}'
+    unchanged = update(route(), route(), bodies=(bodies[0], bodies[0] + b" "))
+    annotated = update(route(), route(), bodies=bodies)
+
+    remember(unchanged, project(unchanged, view), view, START)
+    assert removed(record(), view).wanted == 1
+    remember(annotated, project(annotated, view), view, START)
+    assert removed(record(), view).wanted == 0

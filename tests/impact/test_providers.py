@@ -1,0 +1,67 @@
+"""What provides custom resources with what they are for: it stays as long as several name it."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from support.asking import effects, impact_of
+from support.cluster import delete, thing, view_of
+from suture.impact.effects import ReferenceBroken
+from suture.model.edges import Edge, Need
+from suture.model.names import ObjectKey, Resource
+from suture.model.objects import ClusterObject, CustomFacts, Ended
+
+ISSUERS = Resource("certs.example.com", "clusterissuers")
+CERTIFICATES = Resource("certs.example.com", "certificates")
+RELEASE = Resource("argoproj.io", "applications")
+ISSUER = thing(ISSUERS, "ca")
+
+
+def certificates(count: int, *needs: Need, ended: Ended = Ended.NO) -> list[ClusterObject]:
+    """Make some that name the issuer, in their namespace and in none, as they are read."""
+    named = tuple(
+        Need(Edge.PROVIDER, ObjectKey(ISSUERS, space, "ca"), "", optional=True)
+        for space in ("shop", "")
+    )
+    return [
+        replace(
+            thing(CERTIFICATES, f"c-{at}", "shop", facts=CustomFacts(ended=ended)),
+            needs=(*named, *needs),
+        )
+        for at in range(count)
+    ]
+
+
+def named_by(target: ClusterObject, *others: ClusterObject) -> int:
+    told = effects(impact_of(delete(target), view_of(target, others)), ReferenceBroken)
+    return sum(one.current for one in told if one.edge is Edge.PROVIDER)
+
+
+def test_what_several_name_is_missed_by_each() -> None:
+    """None of them would be renewed."""
+    assert named_by(ISSUER, *certificates(3)) == 3
+
+
+def test_what_one_or_two_name_goes_with_them() -> None:
+    """It was made for them, and a clean-up takes both in whatever order."""
+    assert named_by(ISSUER, *certificates(2)) == 0
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param(certificates(5, ended=Ended.SURE), id="over"),
+        pytest.param(
+            certificates(5, Need(Edge.MANAGED_BY, ObjectKey(RELEASE, "argocd", "shop"))),
+            id="one-keeper",
+        ),
+        pytest.param([replace(one, deleted=1.0) for one in certificates(5)], id="going"),
+    ],
+)
+def test_what_goes_afterwards_anyway_does_not_hold_it(others: list[ClusterObject]) -> None:
+    """Work that has ended, and the parts of one application, which go together."""
+    application = thing(RELEASE, "shop", "argocd")
+    kept = (Need(Edge.MANAGED_BY, ObjectKey(RELEASE, "argocd", "shop")),)
+
+    assert named_by(replace(ISSUER, needs=kept), application, *others) == 0
