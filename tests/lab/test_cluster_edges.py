@@ -42,8 +42,15 @@ ELSEWHERE = {
 }
 """Edges that are no need by name: the graph draws them itself, a fact or a rule says so."""
 
-RARE = {Edge.RESOURCE_CLAIM, Edge.DATA_SOURCE, Edge.PARAMETERS}
-"""Edges of features that few clusters use; made ones do not."""
+RARE = {
+    Edge.RESOURCE_CLAIM,
+    Edge.DATA_SOURCE,
+    Edge.PARAMETERS,
+    Edge.PROVIDER,
+    Edge.LEADS_TO,
+}
+"""Edges that made clusters do not have: of features that few clusters use, and of schemas that say
+more of a reference than theirs do."""
 
 
 @pytest.fixture(scope="module")
