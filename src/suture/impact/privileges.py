@@ -248,7 +248,7 @@ def _lost(
     told = 0
     for old, new in changes:
         none = new is not None and not (new.rights and _binds(scene.view, new.subjects))
-        most = not none and new is not None and _leaves_most(scene, old, new)
+        left_out = _left_out(scene, old, new) if new is not None else frozenset()
         for subject in sorted(old.subjects):
             left = new.rights if new is not None and subject in new.subjects else frozenset()
             missing = old.rights - left
@@ -263,8 +263,8 @@ def _lost(
             told += 1
             if told > SUBJECTS_TOLD:
                 return
-            apart = most and new is not None and subject not in new.subjects
-            wiped = none or apart or (new is not None and _passed_on(scene, subject, old, new))
+            passed_on = new is not None and _passed_on(scene, subject, old, new)
+            wiped = none or passed_on or subject in left_out
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",
                 source=named(source.key, source.uid),
@@ -276,16 +276,16 @@ def _lost(
             )
 
 
-def _leaves_most(scene: Scene, old: Grant, new: Grant) -> bool:
-    """Whether a binding lets go of most of those who are at work by it, and takes nobody in.
+def _left_out(scene: Scene, old: Grant, new: Grant) -> frozenset[Subject]:
+    """Return whom a binding lets go of that are most of those at work by it, taking nobody in.
 
     WHY three: two of three go as tenants do; a list that was replaced by another loses nearly all.
     """
     if not new.subjects < old.subjects or len(old.subjects) > SUBJECTS_TOLD:
-        return False
+        return frozenset()
     working = {one for one in old.subjects if _running(scene, one)}
     left = working - new.subjects
-    return len(left) >= MOST and 2 * len(left) > len(working)
+    return frozenset(left if len(left) >= MOST and 2 * len(left) > len(working) else ())
 
 
 def _passed_on(scene: Scene, subject: Subject, old: Grant, new: Grant) -> bool:

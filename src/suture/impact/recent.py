@@ -317,17 +317,19 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
         return
     alive = [one for one in children if not view.terminating(one)]
     counts = Counter(str(view.resource(one)) for one in alive)
+    groups: Counter[str] | None = None
     for before, after in numbers_changed(request.old_body, request.new_body):
         if after > before:
             writes.note_raised(view.uid(row), before)
             continue
+        if after <= 0:
+            continue
         fewer = [kind for kind, count in counts.items() if count == before]
-        if not fewer:
-            groups = Counter(group_of(view, one) for one in alive)
+        if not fewer and before < len(alive):
+            groups = groups or Counter(group_of(view, one) for one in alive)
             fewer = [group for group, count in groups.items() if count == before]
-        if after > 0:
-            for kind in fewer:
-                writes.note_fewer(view.uid(row), kind, after)
+        for kind in fewer:
+            writes.note_fewer(view.uid(row), kind, after)
 
 
 def group_of(view: GraphView, row: int) -> str:
