@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of
-from support.cluster import delete, thing, view_of
+from support.cluster import delete, owner, thing, view_of
 from suture.impact.effects import ReferenceBroken
 from suture.model.edges import Edge, Need
 from suture.model.names import ObjectKey, Resource
@@ -46,6 +46,12 @@ def test_what_several_name_is_missed_by_each() -> None:
 def test_what_one_or_two_name_goes_with_them() -> None:
     """It was made for them, and a clean-up takes both in whatever order."""
     assert named_by(ISSUER, *certificates(2)) == 0
+
+
+def test_what_has_children_is_there_for_more_than_to_be_named() -> None:
+    """A database that backups name has effects of its own: what it runs, and what it holds."""
+    child = thing(CERTIFICATES, "child", "shop", owners=(owner(ISSUER),))
+    assert named_by(ISSUER, *certificates(3), child) == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -15,12 +16,16 @@ from suture.model.names import CLAIMS, NODES, PODS, SECRETS, SERVICES, STATEFUL_
 from suture.model.ruleformat import read_rule, read_rules, rule_document
 from suture.model.rules import (
     By,
+    Called,
     Child,
     Family,
     Form,
+    KindCalled,
+    KindRules,
     Place,
     Reference,
     ReferenceRule,
+    Says,
     Selects,
     TypeName,
     Waiting,
@@ -326,3 +331,20 @@ def test_pods_are_what_a_selector_means_without_a_word() -> None:
     says = read(spec("selector: {field: spec.selector}")).says
     assert isinstance(says, Selects)
     assert says.of == TypeName.of(PODS)
+
+
+def test_fields_are_called_after_kinds_of_their_own_group_that_are_served() -> None:
+    """Not after their own kind, nor after one of another group or that nobody serves."""
+    pools = Resource(DATABASES.group, "addresspools")
+    kinds = {**KINDS, (DATABASES.group, "AddressPool"): pools}
+    fields = tuple(map(path, ("spec.pool", "spec.database", "spec.secretName", "spec.classRef")))
+
+    def book(*says: Says) -> Mapping[Resource, KindRules]:
+        rules = [ReferenceRule("r", TypeName.of(DATABASES), one, discovered=True) for one in says]
+        return rules_by_kind(rules, kinds).kinds
+
+    meant = KindCalled(path("spec.pool"), (("AddressPool", pools),))
+    assert book(Called(fields))[DATABASES].called == (meant,)
+    assert book(Called(fields[1:])) == {}
+    (free,) = book(Called(anything=True))[DATABASES].called
+    assert free == KindCalled(path("spec"), meant.kinds, anything=True)

@@ -18,6 +18,7 @@ from suture.model.rules import (
     REFERENCE_RULES,
     By,
     Form,
+    KindCalled,
     KindRules,
     Named,
     ParentOf,
@@ -148,6 +149,47 @@ def test_what_provides_nothing_names_nothing(odd: object) -> None:
     """A field that is absent, or no such object, says nothing."""
     rules = KindRules(provided=(Provided(path("spec.storeRef"), "db.example.com"),))
     assert read(rules, {"spec": {"storeRef": odd}})[0] == ()
+
+
+STORES = ("Store", Resource("db.example.com", "stores"))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param("a", ["ns/a"], id="name"),
+        pytest.param("other/a", ["other/a"], id="with-its-namespace"),
+        pytest.param(["a", "b"], ["ns/a", "ns/b"], id="list"),
+        pytest.param({"name": "a"}, ["ns/a"], id="object"),
+        pytest.param([{"name": "a", "namespace": "other"}], ["other/a"], id="list-of-objects"),
+        pytest.param({"name": "a", "kind": "Store"}, [], id="says-its-kind"),
+        pytest.param([["a"]], [], id="list-of-lists"),
+        pytest.param({}, [], id="nameless"),
+        pytest.param({"name": 1}, [], id="number"),
+        pytest.param({"name": "a", "namespace": 1}, [], id="odd-namespace"),
+        pytest.param("", [], id="empty"),
+        pytest.param("a" * 254, [], id="too-long"),
+        pytest.param(7, [], id="odd"),
+    ],
+)
+def test_a_field_called_after_a_kind_names_one(value: object, expected: list[str]) -> None:
+    """Where an object of that kind may be: in the namespace, or in none; each once."""
+    said = KindRules(called=(KindCalled(path("spec.store"), (STORES,)),))
+    free = KindRules(called=(KindCalled(path("spec"), (STORES,), anything=True),))
+    body = {"spec": {"store": value, "size": 1}}
+    named = [one for one in read(said, body)[0] if one.target.namespace]
+    assert [f"{one.target.namespace}/{one.target.name}" for one in named] == expected
+    assert named == [provider("stores", one.target.name, one.target.namespace) for one in named]
+    assert read(free, body)[0] == read(said, body)[0]
+
+
+def test_a_spec_with_any_fields_names_what_provides_it() -> None:
+    """As the schema would have told; a field called after no kind says nothing."""
+    rules = KindRules(called=(KindCalled(path("spec"), (STORES,), anything=True),))
+    body = {"spec": {"keyStoreRef": {"kind": "Vault", "name": "a"}, "parentRef": {"name": "b"}}}
+    assert read(rules, body)[0] == (provider("vaults", "a", "ns"), provider("vaults", "a", ""))
+    assert read(rules, {"spec": "odd"})[0] == ()
+    assert read(rules, {})[0] == ()
 
 
 def test_each_item_has_its_own_namespace_and_key() -> None:

@@ -25,6 +25,7 @@ from suture.model.names import (
 )
 from suture.model.objects import CrdFacts
 from suture.model.rules import (
+    Called,
     Family,
     Form,
     Outside,
@@ -36,7 +37,7 @@ from suture.model.rules import (
     Selects,
     TypeName,
 )
-from suture.wire.schemas import POOLS, RULES, SIZES, rules_of_scale, rules_of_schema
+from suture.wire.schemas import NAMING, POOLS, RULES, SIZES, rules_of_scale, rules_of_schema
 from suture.wire.shapes import ABSENT
 from suture.wire.trim import Trimmer
 
@@ -73,7 +74,8 @@ def rules(**spec: Any) -> list[ReferenceRule]:
 
 
 def said(**spec: Any) -> list[Says]:
-    return [rule.says for rule in rules(**spec)]
+    """Return what a schema tells but for names that kinds will be held against."""
+    return [rule.says for rule in rules(**spec) if not isinstance(rule.says, Called)]
 
 
 def path(text: str) -> FieldPath:
@@ -91,7 +93,7 @@ def selects(field: str, of: Resource, form: Form, place: Place = Place.SAME) -> 
 
 def test_fields_with_well_known_names_are_references() -> None:
     """Marked as discovered and optional: a name that leads nowhere is no news."""
-    (rule,) = rules(tls=fields(secretName=TEXT))
+    rule = rules(tls=fields(secretName=TEXT))[-1]
     assert rule == ReferenceRule(
         "monitors.mon.example.com spec.tls.secretName",
         TypeName.of(MONITORS),
@@ -422,15 +424,42 @@ def test_what_several_rules_tell_of_one_field_is_all_kept() -> None:
     )
     assert isinstance(thing.facts, CrdFacts)
     told = {type(one.says) for one in thing.facts.rules if one.name == f"{MONITORS} spec"}
-    assert told == {Family, Outside}
+    assert told == {Family, Outside, Called}
 
 
 def test_rules_of_one_definition_are_bounded_and_the_nearest_are_kept() -> None:
     """What is nested deep is the likeliest to be of somebody else's types."""
     many = {f"part{at}": fields(deep=fields(secretName=TEXT)) for at in range(2 * RULES)}
+    assert len(rules(**many, secretName=TEXT)) == RULES
     found = said(**many, secretName=TEXT)
-    assert len(found) == RULES
     assert found[0] == refers("spec.secretName", SECRETS)
+
+
+def called(schema: Any) -> list[str]:
+    """Return the fields of a schema that kinds are held against; `*` where any may be one."""
+    (says,) = (rule.says for rule in read(schema) if isinstance(rule.says, Called))
+    return ["*"] if says.anything else [str(one) for one in says.fields]
+
+
+def test_fields_that_may_hold_a_name_are_held_against_kinds_later() -> None:
+    """Texts, and objects with a name and no kind; at the top of a spec and one below, or in lists.
+
+    Which kinds there are, one definition does not know.
+    """
+    spec = fields(
+        project=TEXT, size={"type": "integer"}, target=fields(name=TEXT),
+        owner=fields(kind=TEXT, name=TEXT), pools={"type": "array", "items": TEXT},
+        rules={"type": "array", "items": fields(queue=TEXT, deep=fields(below=TEXT))},
+        part=fields(queue=TEXT),
+    )  # fmt: skip
+    assert called(fields(spec=spec)) == [
+        "spec.project", "spec.target", "spec.pools", "spec.target.name", "spec.owner.kind",
+        "spec.owner.name", "spec.rules[*].queue", "spec.part.queue",
+    ]  # fmt: skip
+    open_spec = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    assert called(fields(spec=open_spec)) == called(open_spec) == ["*"]
+    many = {f"field{at}": TEXT for at in range(2 * NAMING)}
+    assert len(called(fields(spec=fields(**many)))) == NAMING
 
 
 def test_deep_schemas_are_left_alone() -> None:

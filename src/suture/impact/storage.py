@@ -142,6 +142,8 @@ def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:
     reclaim = reclaim_of(view, held)
     pods = mounting(view, row)
     staying = [pod for pod in pods if pod not in scene.removed]
+    # WHY: that a Job is over says nothing of those who work with what it has made.
+    from_under = bool(staying) and row not in scene.direct
     copies = _snapshots(scene, row) + (siblings.of(row) if bound else 0)
     return DataLost(
         holder=scene.victim(row),
@@ -152,8 +154,8 @@ def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:
         copies=copies,
         last_copy=bound and not copies,
         stuck=bool(staying) and PROTECTION in view.finalizers(row),
-        direct=row in scene.direct,
-        explained=scene.causes.explains(row),
+        direct=row in scene.direct or from_under,
+        explained=view.terminating(row) if from_under else scene.causes.explains(row),
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
     )

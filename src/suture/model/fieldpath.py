@@ -70,6 +70,11 @@ class FieldPath(msgspec.Struct, frozen=True, gc=False, order=True):
             raise FieldPathError(text, f"has {len(steps)} steps, at most {STEPS}")
         return cls(tuple(steps))
 
+    @property
+    def name(self) -> str:
+        """What the field is called, or the list or map of which it is every item."""
+        return next(step for step in reversed(self.steps) if step)
+
     def then(self, *steps: str) -> FieldPath:
         """Return the path of what stands below."""
         return FieldPath((*self.steps, *steps))

@@ -17,6 +17,7 @@ from suture.model.fieldpath import FieldPath, FieldPathError
 from suture.model.names import NODES, PODS
 from suture.model.rules import (
     By,
+    Called,
     Child,
     Family,
     Form,
@@ -261,6 +262,8 @@ def _metadata_alone(document: Document, at: Path, says: Says) -> None:
             paths = [says.field, says.namespaces]
         case Outside() | Provided():
             paths = [says.field]
+        case Called():
+            paths = [*says.fields]
         case _:
             assert_never(says)
     if any(path is not None and path.steps[0] != "metadata" for path in paths):
@@ -295,7 +298,7 @@ def rule_document(
             spec["selector"] = _selector_document(says)
         case Outside():
             spec["outside"] = str(says.field)
-        case Provided():
+        case Provided() | Called():
             pass  # WHY: schemas alone tell of it; a person names the kind, as a reference.
         case _:
             assert_never(says)

@@ -13,11 +13,14 @@ from typing import TypeVar, assert_never
 
 import msgspec
 
+from suture.model.fieldnames import kinds_called
 from suture.model.fieldpath import FieldPath
 from suture.model.names import NODES, Resource
 
 REFERENCE_RULES = Resource("policies.suture.dev", "referencerules")
 """Where ReferenceRules are stored."""
+
+SPEC = FieldPath(("spec",))
 
 R = TypeVar("R")
 
@@ -144,6 +147,16 @@ class Provided(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="pro
     group: str
 
 
+class Called(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="called"):
+    """Fields that hold names, each of an object of a kind of the same group that it is called after.
+
+    Which kinds there are is not known where it is said. `anything`: so may any field below `spec`.
+    """
+
+    fields: tuple[FieldPath, ...] = ()
+    anything: bool = False
+
+
 _TAKES_ALONG = re.compile(
     r"(?:delete|destroy|drop|erase|purge|wipe)(?:[A-Z]\w*)?"
     r"On(?:Delete|Deletion|Destroy|Removal|Remove)"
@@ -159,7 +172,7 @@ def takes_along(name: str) -> bool:
     return _TAKES_ALONG.fullmatch(name) is not None
 
 
-Says = Reference | Family | Selects | Outside | Provided
+Says = Reference | Family | Selects | Outside | Provided | Called
 
 
 class ReferenceRule(msgspec.Struct, frozen=True, gc=False):
@@ -221,6 +234,17 @@ class Selected(msgspec.Struct, frozen=True, gc=False):
     namespaces: FieldPath | None
 
 
+class KindCalled(msgspec.Struct, frozen=True, gc=False):
+    """A field that names objects of kinds that it is called after.
+
+    `anything`: it is an object, and each of its fields may be such.
+    """
+
+    field: FieldPath
+    kinds: tuple[tuple[str, Resource], ...]
+    anything: bool = False
+
+
 class KindRules(msgspec.Struct, frozen=True, gc=False):
     """All that is to be read of the objects of one kind."""
 
@@ -233,6 +257,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     ended: tuple[FieldPath, ...] = ()
     lists: tuple[FieldPath, ...] = ()
     provided: tuple[Provided, ...] = ()
+    called: tuple[KindCalled, ...] = ()
 
     @property
     def metadata_only(self) -> bool:
@@ -258,6 +283,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
         found.update(self.ended)
         found.update(self.lists)
         found.update(one.field for one in self.provided)
+        found.update(one.field for one in self.called)
         return tuple(sorted(found))
 
 
@@ -313,6 +339,10 @@ class _Table:
         self._ended: dict[Resource, tuple[FieldPath, ...]] = {}
         self._lists: dict[Resource, tuple[FieldPath, ...]] = {}
         self._provided: dict[Resource, tuple[Provided, ...]] = {}
+        self._called: dict[Resource, dict[KindCalled, None]] = {}
+        self._grouped: dict[str, list[tuple[str, Resource]]] = {}
+        for (group, kind), resource in sorted(kinds.items()):
+            self._grouped.setdefault(group, []).append((kind, resource))
         self._declared: set[tuple[Resource, FieldPath]] = set()
         self.waiting: list[Waiting] = []
 
@@ -357,8 +387,24 @@ class _Table:
                 if self._heeds(rule, source, says.field):
                     others = self._provided.get(source, ())
                     self._provided[source] = tuple(dict.fromkeys((*others, says)))
+            case Called() as says:
+                self._take_called(rule, source, says)
             case _:
                 assert_never(rule.says)
+
+    def _take_called(self, rule: ReferenceRule, source: Resource, says: Called) -> None:
+        """Sort in which kinds of its group each field is called after, of those that are served."""
+        # WHY not its own kind: that would be a peer, or what it came from.
+        kinds = [one for one in self._grouped.get(source.group, ()) if one[1] != source]
+        found: dict[KindCalled, None] = {}
+        for field in says.fields:
+            meant = kinds_called(field.name, kinds)
+            if meant and self._heeds(rule, source, field):
+                found[KindCalled(field, meant)] = None
+        if says.anything and kinds:
+            found[KindCalled(SPEC, tuple(kinds), anything=True)] = None
+        if found:
+            self._called.setdefault(source, {}).update(found)
 
     def _heeds(self, rule: ReferenceRule, source: Resource, field: FieldPath) -> bool:
         """Whether a rule is heeded: what a person said of a field stands alone."""
@@ -389,7 +435,7 @@ class _Table:
         """Return what was sorted."""
         sources = {
             *self._named, *self._parents, *self._selected, *self._wanted, *self._outside,
-            *self._pools, *self._ended, *self._lists, *self._provided,
+            *self._pools, *self._ended, *self._lists, *self._provided, *self._called,
         }  # fmt: skip
         return Rulebook(
             {
@@ -403,6 +449,7 @@ class _Table:
                     self._ended.get(source, ()),
                     self._lists.get(source, ()),
                     self._provided.get(source, ()),
+                    tuple(self._called.get(source, ())),
                 )
                 for source in sorted(sources)
             },

@@ -7,19 +7,21 @@ odd JSON: a field that is absent, or not what its rule expects, says nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 import msgspec
 
 from suture.errors import InputError
 from suture.model.edges import Edge, Need, Selection
+from suture.model.fieldnames import kinds_called, names_provider
 from suture.model.fieldpath import FieldPath
-from suture.model.names import Gvk, ObjectKey
+from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rules import (
     By,
     Form,
+    KindCalled,
     KindRules,
     Named,
     ParentOf,
@@ -57,6 +59,9 @@ from suture.wire.shapes import (
 
 NAME = 253
 """LIMIT: characters of the longest name that the API server takes; longer text names nothing."""
+
+FIELDS_KNOWN = 1024
+"""LIMIT: names of fields of one open kind that are remembered; objects choose them."""
 
 LISTED = 256
 """LIMIT: objects that one custom resource lists by type and name, 0.2 kB each; a composition has
@@ -101,6 +106,8 @@ class Declared:
         below.pop(METADATA, None)
         self._projections = {top: Projection(paths) for top, paths in below.items()}
         self._attributes = {top: f"raw_{at}" for at, top in enumerate(below)}
+        self._called = [_Called(one) for one in rules.called]
+        self._names = bool(rules.named or rules.provided or rules.called)
         self._parents = [(one, re.compile(one.pattern)) for one in rules.parents]
         parts: dict[tuple[str, ...], list[str]] = {}
         for path in rules.pools:
@@ -151,11 +158,13 @@ class Declared:
         self, document: Document, namespace: str, labels: Mapping[str, str]
     ) -> tuple[Need, ...]:
         """Return what an object names by rules, each once, in the order of the rules."""
-        if not (self.rules.named or self.rules.provided or self._parents):
+        if not (self._names or self._parents):
             return ()
         found: dict[Need, None] = {}
-        if self.rules.named or self.rules.provided:
+        if self._names:
             read = self._read(document, labels)
+            for called in self._called:
+                found.update(dict.fromkeys(called.needs(read, namespace)))
             for provided in self.rules.provided:
                 found.update(dict.fromkeys(_provider(provided, read, namespace)))
             for rule in self.rules.named:
@@ -305,18 +314,73 @@ def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Ite
 
     WHY twice: whether a kind has namespaces its definition says; nothing is found where it is not.
     """
-    for item in ends(read, rule.field.steps):
+    return _provided(ends(read, rule.field.steps), rule.group, namespace)
+
+
+def _provided(items: Iterable[object], of: str, namespace: str) -> Iterator[Need]:
+    for item in items:
         if type(item) is not dict:
             continue
         kind, name = item.get("kind"), item.get("name")
         if not (isinstance(kind, str) and isinstance(name, str) and kind):
             continue
-        group = _group(item, rule.group)
+        group = _group(item, of)
         # WHY: Kubernetes' own kinds are of no group, or named by fields of their own.
         if group and 0 < len(name) <= NAME and len(kind) <= NAME:
             to = resource_of(group, kind)
             place = item.get("namespace")
             for where in (place if isinstance(place, str) and place else namespace, ""):
+                yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
+
+
+class _Called:
+    """Reads what a field names of the kinds that it is called after."""
+
+    def __init__(self, rule: KindCalled) -> None:
+        self._rule = rule
+        self._group = rule.kinds[0][1].group
+        self._meant = tuple(resource for _, resource in rule.kinds)
+        self._by_name: dict[str, tuple[Resource, ...]] = {}
+
+    def needs(self, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+        """Yield what an object names; of one that may have any fields, each that says so."""
+        for found in ends(read, self._rule.field.steps):
+            if not self._rule.anything:
+                yield from _each_name(found, self._meant, namespace)
+            elif type(found) is dict:
+                for name, value in found.items():
+                    yield from _each_name(value, self._kinds(name), namespace)
+                    if names_provider(name):
+                        yield from _provided((value,), self._group, namespace)
+
+    def _kinds(self, name: str) -> tuple[Resource, ...]:
+        """Return the kinds that a field is called after; what is asked for is remembered."""
+        known = self._by_name.get(name)
+        if known is None:
+            known = tuple(resource for _, resource in kinds_called(name, self._rule.kinds))
+            if len(self._by_name) < FIELDS_KNOWN:
+                self._by_name[name] = known
+        return known
+
+
+def _each_name(
+    value: object, kinds: Sequence[Resource], namespace: str, *, deep: bool = True
+) -> Iterator[Need]:
+    """Yield what a value names: a name, one with its namespace, an object or a list of such."""
+    if not kinds:
+        return
+    if type(value) is list and deep:
+        for item in value[:LISTED]:
+            yield from _each_name(item, kinds, namespace, deep=False)
+        return
+    name, place = value, namespace
+    if type(value) is dict and "kind" not in value:
+        name, place = value.get("name"), value.get("namespace") or namespace
+    elif isinstance(value, str) and "/" in value:
+        place, _, name = value.partition("/")
+    if isinstance(name, str) and isinstance(place, str) and 0 < len(name) <= NAME:
+        for to in kinds:
+            for where in dict.fromkeys((place, "")):
                 yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from suture.errors import InputError
+from suture.model.fieldnames import names_provider
 from suture.model.fieldpath import STEPS, FieldPath
 from suture.model.names import (
     CLAIMS,
@@ -26,6 +27,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.rules import (
+    Called,
     Family,
     Form,
     Outside,
@@ -74,12 +76,6 @@ OBJECTS: Mapping[str, Resource] = {
 }
 """Fields with a `name` in them, and often a `namespace` or a `key`."""
 
-PROVIDERS = (
-    "authentication", "class", "issuer", "pool", "provider", "providerconfig", "source", "store",
-)  # fmt: skip
-"""How fields with a `kind` and a `name` in them end, before `Ref`, that say through what an object
-comes by what it is for. WHY only these: others name what is made of it, or once was its cause."""
-
 BACKENDS = frozenset({"services", "backends", "backendRefs"})
 """Lists whose items name a Service, where a port stands beside the name."""
 
@@ -120,6 +116,11 @@ racks and roles."""
 
 SIZES = ("size", "members", "instances", "nodes", "count", "numberOfInstances")
 """How a custom resource calls the number of its members where it does not call it `replicas`."""
+
+SPEC = ("spec",)
+
+NAMING = 64
+"""LIMIT: fields of one definition that are held against kinds, nearer ones first, 0.2 kB each."""
 
 TYPED = frozenset({"apiVersion", "kind", "name"})
 """The fields of an item that names an object of any type. SOURCE: core/v1 ObjectReference."""
@@ -190,6 +191,7 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
     found: list[ReferenceRule] = [
         *_outside(resource, root), *_pruning(resource, root), *_replicas(resource, root),
         *_pools(resource, root), *_ended(resource, root), *_lists(resource, root),
+        *_called(resource, root),
     ]  # fmt: skip
     for field, says in _walk(resource, root):
         if len(found) >= RULES:
@@ -235,7 +237,7 @@ def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         if field.type == "boolean" and takes_along(name)
     ]
     if spec.anything and not spec.properties:
-        found = [FieldPath(("spec",))]
+        found = [FieldPath(SPEC)]
     for field in found[:POOLED]:
         yield _rule(resource, field, Outside(field))
 
@@ -280,7 +282,7 @@ def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         ways = [*((name,) for name in SIZES), *(("", name) for name in POOLS)]
     found = [FieldPath(("spec", *way)) for way in ways]
     if found:
-        field = FieldPath(("spec",))
+        field = FieldPath(SPEC)
         yield _rule(resource, field, Family(pools=tuple(found[:POOLED])))
 
 
@@ -315,6 +317,39 @@ def _lists(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     if found:
         field = FieldPath(("spec", "", ""))
         yield _rule(resource, field, Family(lists=tuple(found[:POOLED])))
+
+
+def _called(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the one rule of fields that hold a name, at the top of a spec or one below.
+
+    Which of them are called after a kind is told where it is known which kinds there are.
+    """
+    spec = (root.properties or {}).get("spec") if root.properties else root
+    if spec is None:
+        return
+    parts = [(("spec", name), schema) for name, schema in (spec.properties or {}).items()]
+    deeper = [
+        ((*steps, *way, name), schema)
+        for steps, part in parts
+        for way, shape in (((), part), (("",), part.items))
+        if shape is not None
+        for name, schema in (shape.properties or {}).items()
+    ]
+    found = [FieldPath(steps) for steps, schema in (*parts, *deeper) if _holds_name(schema)]
+    anything = spec.anything and not spec.properties
+    if found or anything:
+        yield _rule(resource, FieldPath(SPEC), Called(tuple(found[:NAMING]), anything))
+
+
+def _holds_name(schema: Schema) -> bool:
+    """Whether a field is a name, or an object that says one and no kind; or a list of such."""
+    if schema.items is not None:
+        return schema.items.items is None and _holds_name(schema.items)
+    fields = schema.properties or {}
+    name = fields.get("name")
+    return schema.type == "string" or (
+        name is not None and name.type == "string" and "kind" not in fields
+    )
 
 
 def _counted(part: str, schema: Schema) -> Iterator[tuple[str, ...]]:
@@ -426,7 +461,7 @@ def _said(
                 optional=True,
                 leads=True,
             )
-    elif name.endswith("Ref") and name[:-3].lower().endswith(PROVIDERS):
+    elif names_provider(name):
         inner = field.properties or {}
         if all(one in inner and inner[one].type == "string" for one in ("kind", "name")):
             yield Provided(at, resource.group)

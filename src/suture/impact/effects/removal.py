@@ -94,7 +94,8 @@ class DataLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     claim bound to it, are told of as well: they erase nothing, and `reclaim` is Retain. `mounted`:
     pods that use it or wait for it. `copies`: snapshots of it, and volumes of its siblings in the
     same StatefulSet, that stay; none means that this is the last copy. `stuck`: the protection
-    finalizer keeps it until the pods are gone.
+    finalizer keeps it until the pods are gone. `direct`: it is asked for itself, or goes along with
+    something else from under pods that stay.
     """
 
     holder: Victim

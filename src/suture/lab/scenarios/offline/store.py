@@ -75,6 +75,7 @@ class Store:
 
     def __init__(self) -> None:
         self.apis: dict[Resource, ApiResource] = {}
+        self._defined: dict[tuple[str, str], Resource] = {}
         self.graph = Graph()
         self.observers: list[Observer] = []
         self.began = BEGAN
@@ -206,14 +207,18 @@ class Store:
         """Read kinds by what their definitions and the rules of the cluster say of them."""
         facts = thing.seen.facts
         found: tuple[ReferenceRule, ...] = ()
+        known = len(self._defined)
         if isinstance(facts, CrdFacts):
             found = facts.rules
+            # WHY beside those that are served: it is served a moment later.
+            self._defined[facts.resource.group, facts.kind] = facts.resource
         elif isinstance(facts, RuleFacts) and facts.rule is not None:
             found = (facts.rule,)
-        if found == self._rules.get(thing.uid, ()):
+        if found == self._rules.get(thing.uid, ()) and len(self._defined) == known:
             return
         self._rules[thing.uid] = found
-        kinds = {(api.resource.group, api.kind): api.resource for api in self.apis.values()}
+        served = {(api.resource.group, api.kind): api.resource for api in self.apis.values()}
+        kinds = {**served, **self._defined}
         every = (rule for rules in self._rules.values() for rule in rules)
         self.trimmer.declare(rules_by_kind(every, kinds).kinds)
 
