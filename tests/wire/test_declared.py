@@ -151,7 +151,7 @@ def test_what_provides_nothing_names_nothing(odd: object) -> None:
     assert read(rules, {"spec": {"storeRef": odd}})[0] == ()
 
 
-STORES = ("Store", Resource("db.example.com", "stores"))
+STORES = Resource("db.example.com", "stores")
 
 
 @pytest.mark.parametrize(
@@ -175,21 +175,10 @@ STORES = ("Store", Resource("db.example.com", "stores"))
 def test_a_field_called_after_a_kind_names_one(value: object, expected: list[str]) -> None:
     """Where an object of that kind may be: in the namespace, or in none; each once."""
     said = KindRules(called=(KindCalled(path("spec.store"), (STORES,)),))
-    free = KindRules(called=(KindCalled(path("spec"), (STORES,), anything=True),))
     body = {"spec": {"store": value, "size": 1}}
     named = [one for one in read(said, body)[0] if one.target.namespace]
     assert [f"{one.target.namespace}/{one.target.name}" for one in named] == expected
     assert named == [provider("stores", one.target.name, one.target.namespace) for one in named]
-    assert read(free, body)[0] == read(said, body)[0]
-
-
-def test_a_spec_with_any_fields_names_what_provides_it() -> None:
-    """As the schema would have told; a field called after no kind says nothing."""
-    rules = KindRules(called=(KindCalled(path("spec"), (STORES,), anything=True),))
-    body = {"spec": {"keyStoreRef": {"kind": "Vault", "name": "a"}, "parentRef": {"name": "b"}}}
-    assert read(rules, body)[0] == (provider("vaults", "a", "ns"), provider("vaults", "a", ""))
-    assert read(rules, {"spec": "odd"})[0] == ()
-    assert read(rules, {})[0] == ()
 
 
 def test_each_item_has_its_own_namespace_and_key() -> None:

@@ -28,6 +28,7 @@ from suture.model.rules import (
     Called,
     Family,
     Form,
+    Open,
     Outside,
     Place,
     Provided,
@@ -42,6 +43,7 @@ from suture.wire.shapes import ABSENT
 from suture.wire.trim import Trimmer
 
 MONITORS = Resource("mon.example.com", "monitors")
+OPEN = "x-kubernetes-preserve-unknown-fields"
 TEXT: dict[str, Any] = {"type": "string", "description": "a name"}
 LABELS: dict[str, Any] = {"type": "object", "additionalProperties": TEXT}
 SELECTOR: dict[str, Any] = {
@@ -424,7 +426,7 @@ def test_what_several_rules_tell_of_one_field_is_all_kept() -> None:
     )
     assert isinstance(thing.facts, CrdFacts)
     told = {type(one.says) for one in thing.facts.rules if one.name == f"{MONITORS} spec"}
-    assert told == {Family, Outside, Called}
+    assert told == {Family, Outside, Open}
 
 
 def test_rules_of_one_definition_are_bounded_and_the_nearest_are_kept() -> None:
@@ -436,9 +438,9 @@ def test_rules_of_one_definition_are_bounded_and_the_nearest_are_kept() -> None:
 
 
 def called(schema: Any) -> list[str]:
-    """Return the fields of a schema that kinds are held against; `*` where any may be one."""
+    """Return the fields of a schema that kinds are held against."""
     (says,) = (rule.says for rule in read(schema) if isinstance(rule.says, Called))
-    return ["*"] if says.anything else [str(one) for one in says.fields]
+    return [str(one) for one in says.fields]
 
 
 def test_fields_that_may_hold_a_name_are_held_against_kinds_later() -> None:
@@ -456,10 +458,17 @@ def test_fields_that_may_hold_a_name_are_held_against_kinds_later() -> None:
         "spec.project", "spec.target", "spec.pools", "spec.target.name", "spec.owner.kind",
         "spec.owner.name", "spec.rules[*].queue", "spec.part.queue",
     ]  # fmt: skip
-    open_spec = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    assert called(fields(spec=open_spec)) == called(open_spec) == ["*"]
     many = {f"field{at}": TEXT for at in range(2 * NAMING)}
     assert len(called(fields(spec=fields(**many)))) == NAMING
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_of_a_spec_that_takes_any_fields_its_objects_tell(described: bool) -> None:
+    """Where it describes some, it tells of these alone, as ever."""
+    spec = {**(fields(secretName=TEXT) if described else {}), "type": "object", OPEN: True}
+    for schema in (fields(spec=spec), spec):
+        told = [rule.says for rule in read(schema) if isinstance(rule.says, Open)]
+        assert told == ([Open()] if not described else [])
 
 
 def test_deep_schemas_are_left_alone() -> None:

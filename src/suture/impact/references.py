@@ -132,9 +132,7 @@ def _broken(
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
             _object(view, users.setdefault(use.edge, _Users()), use.row)
-    if Edge.PROVIDER in users and (
-        users[Edge.PROVIDER].current < SHARED or view.children_of(row)
-    ):
+    if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]
     for edge, found in users.items():
         if found.current or found.past or found.pods:

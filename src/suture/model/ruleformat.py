@@ -16,11 +16,13 @@ from suture.model.documents import Document, Path, did_you_mean, read_as
 from suture.model.fieldpath import FieldPath, FieldPathError
 from suture.model.names import NODES, PODS
 from suture.model.rules import (
+    SPEC,
     By,
     Called,
     Child,
     Family,
     Form,
+    Open,
     Outside,
     Place,
     Provided,
@@ -264,6 +266,8 @@ def _metadata_alone(document: Document, at: Path, says: Says) -> None:
             paths = [says.field]
         case Called():
             paths = [*says.fields]
+        case Open():
+            paths = [SPEC]
         case _:
             assert_never(says)
     if any(path is not None and path.steps[0] != "metadata" for path in paths):
@@ -298,7 +302,7 @@ def rule_document(
             spec["selector"] = _selector_document(says)
         case Outside():
             spec["outside"] = str(says.field)
-        case Provided() | Called():
+        case Provided() | Called() | Open():
             pass  # WHY: schemas alone tell of it; a person names the kind, as a reference.
         case _:
             assert_never(says)

@@ -148,13 +148,16 @@ class Provided(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="pro
 
 
 class Called(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="called"):
-    """Fields that hold names, each of an object of a kind of the same group that it is called after.
+    """Fields that may hold names, each of an object of a kind that it is called after.
 
-    Which kinds there are is not known where it is said. `anything`: so may any field below `spec`.
+    That is a kind of the same group; which there are is not known where it is said.
     """
 
-    fields: tuple[FieldPath, ...] = ()
-    anything: bool = False
+    fields: tuple[FieldPath, ...]
+
+
+class Open(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="open"):
+    """The `spec` of a kind takes any fields: what they say, their names alone tell."""
 
 
 _TAKES_ALONG = re.compile(
@@ -172,7 +175,7 @@ def takes_along(name: str) -> bool:
     return _TAKES_ALONG.fullmatch(name) is not None
 
 
-Says = Reference | Family | Selects | Outside | Provided | Called
+Says = Reference | Family | Selects | Outside | Provided | Called | Open
 
 
 class ReferenceRule(msgspec.Struct, frozen=True, gc=False):
@@ -235,14 +238,17 @@ class Selected(msgspec.Struct, frozen=True, gc=False):
 
 
 class KindCalled(msgspec.Struct, frozen=True, gc=False):
-    """A field that names objects of kinds that it is called after.
-
-    `anything`: it is an object, and each of its fields may be such.
-    """
+    """A field that names objects of kinds that it is called after."""
 
     field: FieldPath
+    kinds: tuple[Resource, ...]
+
+
+class OpenSpec(msgspec.Struct, frozen=True, gc=False):
+    """A kind whose `spec` takes any fields, and the other kinds of its group, by their names."""
+
+    of: Resource
     kinds: tuple[tuple[str, Resource], ...]
-    anything: bool = False
 
 
 class KindRules(msgspec.Struct, frozen=True, gc=False):
@@ -258,6 +264,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     lists: tuple[FieldPath, ...] = ()
     provided: tuple[Provided, ...] = ()
     called: tuple[KindCalled, ...] = ()
+    open: OpenSpec | None = None
 
     @property
     def metadata_only(self) -> bool:
@@ -284,6 +291,8 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
         found.update(self.lists)
         found.update(one.field for one in self.provided)
         found.update(one.field for one in self.called)
+        if self.open is not None:
+            found.add(SPEC)
         return tuple(sorted(found))
 
 
@@ -340,6 +349,7 @@ class _Table:
         self._lists: dict[Resource, tuple[FieldPath, ...]] = {}
         self._provided: dict[Resource, tuple[Provided, ...]] = {}
         self._called: dict[Resource, dict[KindCalled, None]] = {}
+        self._open: dict[Resource, OpenSpec] = {}
         self._grouped: dict[str, list[tuple[str, Resource]]] = {}
         for (group, kind), resource in sorted(kinds.items()):
             self._grouped.setdefault(group, []).append((kind, resource))
@@ -389,22 +399,26 @@ class _Table:
                     self._provided[source] = tuple(dict.fromkeys((*others, says)))
             case Called() as says:
                 self._take_called(rule, source, says)
+            case Open():
+                self._open[source] = OpenSpec(source, self._beside(source))
             case _:
                 assert_never(rule.says)
 
     def _take_called(self, rule: ReferenceRule, source: Resource, says: Called) -> None:
         """Sort in which kinds of its group each field is called after, of those that are served."""
-        # WHY not its own kind: that would be a peer, or what it came from.
-        kinds = [one for one in self._grouped.get(source.group, ()) if one[1] != source]
-        found: dict[KindCalled, None] = {}
+        kinds = self._beside(source)
         for field in says.fields:
             meant = kinds_called(field.name, kinds)
             if meant and self._heeds(rule, source, field):
-                found[KindCalled(field, meant)] = None
-        if says.anything and kinds:
-            found[KindCalled(SPEC, tuple(kinds), anything=True)] = None
-        if found:
-            self._called.setdefault(source, {}).update(found)
+                one = KindCalled(field, tuple(resource for _, resource in meant))
+                self._called.setdefault(source, {})[one] = None
+
+    def _beside(self, source: Resource) -> tuple[tuple[str, Resource], ...]:
+        """Return the other kinds of a kind's group.
+
+        WHY not its own: that would be a peer, or what it came from.
+        """
+        return tuple(one for one in self._grouped.get(source.group, ()) if one[1] != source)
 
     def _heeds(self, rule: ReferenceRule, source: Resource, field: FieldPath) -> bool:
         """Whether a rule is heeded: what a person said of a field stands alone."""
@@ -436,6 +450,7 @@ class _Table:
         sources = {
             *self._named, *self._parents, *self._selected, *self._wanted, *self._outside,
             *self._pools, *self._ended, *self._lists, *self._provided, *self._called,
+            *self._open,
         }  # fmt: skip
         return Rulebook(
             {
@@ -450,6 +465,7 @@ class _Table:
                     self._lists.get(source, ()),
                     self._provided.get(source, ()),
                     tuple(self._called.get(source, ())),
+                    self._open.get(source),
                 )
                 for source in sorted(sources)
             },

@@ -7,14 +7,13 @@ odd JSON: a field that is absent, or not what its rule expects, says nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 import msgspec
 
 from suture.errors import InputError
 from suture.model.edges import Edge, Need, Selection
-from suture.model.fieldnames import kinds_called, names_provider
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.objects import CustomFacts, Ended, Facts
@@ -34,6 +33,7 @@ from suture.model.selectors import Selector
 from suture.model.targets import group_of, resource_of
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
+from suture.wire.openfields import OpenFields
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
@@ -59,9 +59,6 @@ from suture.wire.shapes import (
 
 NAME = 253
 """LIMIT: characters of the longest name that the API server takes; longer text names nothing."""
-
-FIELDS_KNOWN = 1024
-"""LIMIT: names of fields of one open kind that are remembered; objects choose them."""
 
 LISTED = 256
 """LIMIT: objects that one custom resource lists by type and name, 0.2 kB each; a composition has
@@ -106,8 +103,9 @@ class Declared:
         below.pop(METADATA, None)
         self._projections = {top: Projection(paths) for top, paths in below.items()}
         self._attributes = {top: f"raw_{at}" for at, top in enumerate(below)}
-        self._called = [_Called(one) for one in rules.called]
-        self._names = bool(rules.named or rules.provided or rules.called)
+        self._last: tuple[Document, dict[str, object], tuple[KindRules, ...]] | None = None
+        self._open = OpenFields(rules.open) if rules.open is not None else None
+        self._names = bool(rules.named or rules.provided or rules.called or rules.open)
         self._parents = [(one, re.compile(one.pattern)) for one in rules.parents]
         parts: dict[tuple[str, ...], list[str]] = {}
         for path in rules.pools:
@@ -162,14 +160,15 @@ class Declared:
             return ()
         found: dict[Need, None] = {}
         if self._names:
-            read = self._read(document, labels)
-            for called in self._called:
-                found.update(dict.fromkeys(called.needs(read, namespace)))
-            for provided in self.rules.provided:
-                found.update(dict.fromkeys(_provider(provided, read, namespace)))
-            for rule in self.rules.named:
-                for need in _named(rule, read, namespace):
-                    found[need] = None
+            read, telling = self._telling(document, labels)
+            for rules in telling:
+                for provided in rules.provided:
+                    found.update(dict.fromkeys(_provider(provided, read, namespace)))
+                for called in rules.called:
+                    found.update(dict.fromkeys(_called(called, read, namespace)))
+                for rule in rules.named:
+                    for need in _named(rule, read, namespace):
+                        found[need] = None
         meta = document.metadata or Meta()
         for parent, pattern in self._parents:
             name = _parent(parent, pattern, meta, labels)
@@ -182,14 +181,20 @@ class Declared:
         """Return what a custom resource wants, selects, and stands for."""
         rules = self.rules
         if rules.wanted is None and not (
-            rules.outside or rules.selected or rules.pools or rules.ended or rules.lists
+            rules.outside
+            or rules.selected
+            or rules.pools
+            or rules.ended
+            or rules.lists
+            or rules.open
         ):
             return CustomFacts()
-        read = self._read(document, labels)
+        read, telling = self._telling(document, labels)
         selections: dict[Selection, None] = {}
-        for rule in self.rules.selected:
-            for one in self._selections(rule, read, namespace):
-                selections[one] = None
+        for told in telling:
+            for rule in told.selected:
+                for one in self._selections(rule, read, namespace):
+                    selections[one] = None
         said = (_outside(read, field.steps) for field in rules.outside)
         outside = next(filter(None, said), "")[:NAME]
         wanted = _wanted(rules.wanted, read)
@@ -199,6 +204,19 @@ class Declared:
         over = ended(read, rules.ended) if rules.ended else Ended.NO
         lists = _lists(rules.lists, read) if rules.lists else ()
         return CustomFacts(wanted, tuple(selections), outside, pools, over, sizes, lists)
+
+    def _telling(
+        self, document: Document, labels: Mapping[str, str]
+    ) -> tuple[dict[str, object], tuple[KindRules, ...]]:
+        """Return an object as rules look at it, and the rules: its kind's, and its own fields'.
+
+        What was read last is remembered: needs and facts are asked one after the other.
+        """
+        if self._last is None or self._last[0] is not document:
+            read = self._read(document, labels)
+            own = () if self._open is None else (self._open.rules(read.get(SPEC[0])),)
+            self._last = document, read, (self.rules, *own)
+        return self._last[1:]
 
     def _read(self, document: Document, labels: Mapping[str, str]) -> dict[str, object]:
         """Return the parts of an object that rules look at, as paths walk them."""
@@ -314,17 +332,13 @@ def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Ite
 
     WHY twice: whether a kind has namespaces its definition says; nothing is found where it is not.
     """
-    return _provided(ends(read, rule.field.steps), rule.group, namespace)
-
-
-def _provided(items: Iterable[object], of: str, namespace: str) -> Iterator[Need]:
-    for item in items:
+    for item in ends(read, rule.field.steps):
         if type(item) is not dict:
             continue
         kind, name = item.get("kind"), item.get("name")
         if not (isinstance(kind, str) and isinstance(name, str) and kind):
             continue
-        group = _group(item, of)
+        group = _group(item, rule.group)
         # WHY: Kubernetes' own kinds are of no group, or named by fields of their own.
         if group and 0 < len(name) <= NAME and len(kind) <= NAME:
             to = resource_of(group, kind)
@@ -333,42 +347,15 @@ def _provided(items: Iterable[object], of: str, namespace: str) -> Iterator[Need
                 yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
 
 
-class _Called:
-    """Reads what a field names of the kinds that it is called after."""
-
-    def __init__(self, rule: KindCalled) -> None:
-        self._rule = rule
-        self._group = rule.kinds[0][1].group
-        self._meant = tuple(resource for _, resource in rule.kinds)
-        self._by_name: dict[str, tuple[Resource, ...]] = {}
-
-    def needs(self, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
-        """Yield what an object names; of one that may have any fields, each that says so."""
-        for found in ends(read, self._rule.field.steps):
-            if not self._rule.anything:
-                yield from _each_name(found, self._meant, namespace)
-            elif type(found) is dict:
-                for name, value in found.items():
-                    yield from _each_name(value, self._kinds(name), namespace)
-                    if names_provider(name):
-                        yield from _provided((value,), self._group, namespace)
-
-    def _kinds(self, name: str) -> tuple[Resource, ...]:
-        """Return the kinds that a field is called after; what is asked for is remembered."""
-        known = self._by_name.get(name)
-        if known is None:
-            known = tuple(resource for _, resource in kinds_called(name, self._rule.kinds))
-            if len(self._by_name) < FIELDS_KNOWN:
-                self._by_name[name] = known
-        return known
+def _called(rule: KindCalled, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+    for found in ends(read, rule.field.steps):
+        yield from _each_name(found, rule.kinds, namespace)
 
 
 def _each_name(
     value: object, kinds: Sequence[Resource], namespace: str, *, deep: bool = True
 ) -> Iterator[Need]:
     """Yield what a value names: a name, one with its namespace, an object or a list of such."""
-    if not kinds:
-        return
     if type(value) is list and deep:
         for item in value[:LISTED]:
             yield from _each_name(item, kinds, namespace, deep=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import msgspec
 
@@ -30,6 +31,7 @@ from suture.model.rules import (
     Called,
     Family,
     Form,
+    Open,
     Outside,
     Place,
     Provided,
@@ -143,7 +145,7 @@ class Schema(msgspec.Struct, rename="camel", gc=False):
         """Whether it is the LabelSelector of meta/v1."""
         found = self.properties or {}
         labels = found.get("matchLabels")
-        return labels is not None and labels.label_map and found.keys() <= _SELECTOR_FIELDS
+        return labels is not None and labels.label_map and found.keys() <= SELECTOR_FIELDS
 
     @property
     def label_map(self) -> bool:
@@ -152,7 +154,7 @@ class Schema(msgspec.Struct, rename="camel", gc=False):
         return isinstance(values, Schema) and values.type == "string" and not self.properties
 
 
-_SELECTOR_FIELDS = frozenset({"matchLabels", "matchExpressions"})
+SELECTOR_FIELDS = frozenset({"matchLabels", "matchExpressions"})
 
 
 class Scale(msgspec.Struct, rename="camel", gc=False):
@@ -191,13 +193,27 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
     found: list[ReferenceRule] = [
         *_outside(resource, root), *_pruning(resource, root), *_replicas(resource, root),
         *_pools(resource, root), *_ended(resource, root), *_lists(resource, root),
-        *_called(resource, root),
+        *_open(resource, root),
     ]  # fmt: skip
-    for field, says in _walk(resource, root):
+    for rule in names_of_schema(resource, root):
         if len(found) >= RULES:
             break
-        found.append(_rule(resource, field, says))
+        found.append(rule)
     return found
+
+
+def names_of_schema(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield what a schema tells of what its objects name and select, at most `RULES`."""
+    yield from _called(resource, root)
+    for field, says in islice(_walk(resource, root), RULES):
+        yield _rule(resource, field, says)
+
+
+def _open(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the rule of a spec that takes any fields, and describes none."""
+    spec = (root.properties or {}).get("spec") if root.properties else root
+    if spec is not None and spec.anything and not spec.properties:
+        yield _rule(resource, FieldPath(SPEC), Open())
 
 
 def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
@@ -336,9 +352,8 @@ def _called(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         for name, schema in (shape.properties or {}).items()
     ]
     found = [FieldPath(steps) for steps, schema in (*parts, *deeper) if _holds_name(schema)]
-    anything = spec.anything and not spec.properties
-    if found or anything:
-        yield _rule(resource, FieldPath(SPEC), Called(tuple(found[:NAMING]), anything))
+    if found:
+        yield _rule(resource, FieldPath(SPEC), Called(tuple(found[:NAMING])))
 
 
 def _holds_name(schema: Schema) -> bool:

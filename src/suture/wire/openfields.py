@@ -1,0 +1,91 @@
+"""What the fields of an object say by their names, where its definition takes any.
+
+Beside `schemas`, which reads definitions: here the schema that an object seems to follow is made of
+the object, and read as a definition's. Objects of one shape share what that tells. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from suture.model.rules import KindRules, OpenSpec, rules_by_kind
+from suture.wire.schemas import SELECTOR_FIELDS, SPEC, Schema, names_of_schema
+
+SHAPES_KNOWN = 128
+"""LIMIT: shapes of one kind that are remembered, some kB each; past it they are forgotten."""
+
+DEEP = 8
+"""LIMIT: how deep fields are looked at; pod templates, the deepest, have their names above it."""
+
+ITEMS = 4
+"""LIMIT: items of a list that are looked at for the fields that they have."""
+
+WIDE = 64
+"""LIMIT: fields of one object that are looked at; a map of more has keys of its own, no fields."""
+
+NOTHING = KindRules()
+
+_TEXT = Schema(type="string")
+_LABELS = Schema(type="object", additional_properties=_TEXT)
+_SELECTOR = Schema(type="object", properties={"matchLabels": _LABELS})
+_SELECTS = ("elector", "electors")
+
+
+class OpenFields:
+    """Tells of objects of one kind by what rules their `spec` is to be read."""
+
+    def __init__(self, kind: OpenSpec) -> None:
+        self._of = kind.of
+        self._kinds = {(kind.of.group, name): resource for name, resource in kind.kinds}
+        self._known: dict[Hashable, KindRules] = {}
+
+    def rules(self, spec: object) -> KindRules:
+        """Return what the names in a `spec` say."""
+        if type(spec) is not dict:
+            return NOTHING
+        shape = _shape(spec, DEEP)
+        found = self._known.get(shape)
+        if found is None:
+            if len(self._known) >= SHAPES_KNOWN:
+                self._known.clear()
+            root = Schema(type="object", properties={SPEC[0]: _schema("", spec, DEEP)})
+            told = rules_by_kind(names_of_schema(self._of, root), self._kinds)
+            found = self._known[shape] = told.kinds.get(self._of, NOTHING)
+        return found
+
+
+def _shape(value: object, deep: int) -> Hashable:
+    """Return the same for values in which the same fields hold the same sorts of values."""
+    if type(value) is dict:
+        if not deep or len(value) > WIDE:
+            return ()
+        return tuple([(name, _shape(below, deep - 1)) for name, below in value.items()])
+    if type(value) is list:
+        return ("", *[_shape(item, deep) for item in value[:ITEMS]])
+    return type(value) is str
+
+
+def _schema(name: str, value: object, deep: int) -> Schema:
+    """Return the schema that a value of a field seems to follow; odd values follow none."""
+    if type(value) is str:
+        return _TEXT
+    if type(value) is list:
+        items = [_schema(name, item, deep) for item in value[:ITEMS]]
+        return Schema(type="array", items=_together(items)) if items else Schema()
+    if type(value) is not dict or not deep or len(value) > WIDE:
+        return Schema()
+    if name.endswith(_SELECTS) and value:
+        if value.keys() <= SELECTOR_FIELDS:
+            return _SELECTOR
+        if all(type(one) is str for one in value.values()):
+            return _LABELS
+    fields = {field: _schema(field, below, deep - 1) for field, below in value.items()}
+    return Schema(type="object", properties=fields)
+
+
+def _together(items: list[Schema]) -> Schema:
+    """Return a schema with the fields of all items, or that of the first."""
+    if items[0].label_selector:
+        return items[0]
+    fields = {name: one for item in items for name, one in (item.properties or {}).items()}
+    return Schema(type="object", properties=fields) if fields else items[0]

@@ -1,0 +1,124 @@
+"""What the names of fields say where a definition takes any: as its schema would have told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suture.model.edges import Edge, Need, Selection
+from suture.model.names import PODS, SECRETS, SERVICES, ObjectKey, Resource
+from suture.model.objects import CustomFacts
+from suture.model.rules import KindRules, OpenSpec
+from suture.model.selectors import Selector
+from suture.wire.declared import Declared
+from suture.wire.openfields import SHAPES_KNOWN, WIDE, OpenFields
+
+ROUTES = Resource("mesh.example.com", "routes")
+GATES = Resource("mesh.example.com", "gates")
+SPEC = OpenSpec(ROUTES, (("Gate", GATES),))
+RULES = KindRules(open=SPEC)
+
+
+def read(spec: object, rules: KindRules = RULES) -> tuple[tuple[Need, ...], CustomFacts]:
+    declared = Declared(rules)
+    body = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec}
+    document = msgspec.json.decode(msgspec.json.encode(body), type=declared.document)
+    return declared.needs(document, "ns", {}), declared.facts(document, "ns", {})
+
+
+def need(edge: Edge, to: Resource, name: str, namespace: str = "ns", key: str = "") -> Need:
+    return Need(edge, ObjectKey(to, namespace, name), key, optional=True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"tls": {"secretName": "a"}}, [need(Edge.RULE, SECRETS, "a")]),
+        ({"a": [{"b": 1}, {"secretRef": {"name": "a"}}]}, [need(Edge.RULE, SECRETS, "a")]),
+        (
+            {"secretKeyRef": {"name": "a", "key": "k", "namespace": "other"}},
+            [need(Edge.RULE, SECRETS, "a", "other", "k")],
+        ),
+        (
+            {"services": [{"name": "a", "port": 80}]},
+            [need(Edge.RULE, SERVICES, "a"), need(Edge.LEADS_TO, SERVICES, "a")],
+        ),
+        ({"services": [{"name": "a"}]}, []),
+        ({"gates": ["a"]}, [need(Edge.PROVIDER, GATES, "a", at) for at in ("ns", "")]),
+        (
+            {"gateClassRef": {"kind": "Class", "name": "a"}},
+            [
+                need(Edge.PROVIDER, Resource("mesh.example.com", "classes"), "a", at)
+                for at in ("ns", "")
+            ],
+        ),
+        ({"affinity": {"secretName": "a"}}, []),
+        ({f"field{at}": "a" for at in range(WIDE)} | {"secretName": "a"}, []),
+        ({}, []),
+        (None, []),
+        ("odd", []),
+        ([{"secretName": "a"}], []),
+    ],
+)
+def test_names_of_fields_say_what_is_named(spec: object, expected: list[Need]) -> None:
+    """At any depth and in lists; a map of more has keys of its own."""
+    assert list(read(spec)[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "selector"),
+    [
+        ({"selector": {"matchLabels": {"app": "a"}}}, Selector.of({"app": "a"})),
+        ({"selector": {"app": "a"}}, Selector.of({"app": "a"})),
+        ({"part": {"podSelector": {"app": "a"}}}, Selector.of({"app": "a"})),
+        ({"selector": {}}, None),
+        ({"selector": {"app": 1}}, None),
+        ({"selector": ["app"]}, None),
+    ],
+)
+def test_what_looks_like_a_selector_selects(spec: object, selector: Selector | None) -> None:
+    """In either shape; an empty one may mean all or nothing, and is not taken for either."""
+    expected = () if selector is None else (Selection(PODS, "ns", selector),)
+    assert read(spec)[1].selections == expected
+
+
+def test_objects_of_one_shape_share_what_it_tells() -> None:
+    """It is told once; and of a kind with ever other fields no more is remembered than of some."""
+    fields = OpenFields(SPEC)
+    first = fields.rules({"secretName": "a", "size": 1})
+    assert fields.rules({"secretName": "b", "size": 7}) is first
+    assert fields.rules({"secretName": 1, "size": 7}) is not first
+    for at in range(SHAPES_KNOWN + 2):
+        fields.rules({f"field{at}": 1})
+    assert len(fields._known) <= SHAPES_KNOWN
+    assert fields.rules({"secretName": "a", "size": 1}) == first
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 9) | st.sampled_from(["", "a", "ns/a"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["secretName", "selector", "matchLabels", "gate", "services", "name"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(_JSON, _JSON)
+def test_any_object_can_be_read_before_or_after_any_other(one: Any, other: Any) -> None:
+    """What is remembered of shapes changes nothing."""
+    declared = Declared(RULES)
+    for spec in (one, other, one):
+        body = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec}
+        document = msgspec.json.decode(msgspec.json.encode(body), type=declared.document)
+        assert (declared.needs(document, "ns", {}), declared.facts(document, "ns", {})) == read(
+            spec
+        )
