@@ -9,7 +9,7 @@ import pytest
 
 from suture.model.ruleformat import read_rules
 from suture.model.rules import By, Form, Place
-from suture.wire.schemas import OBJECTS, TEXTS
+from suture.wire.fieldrules import OBJECTS, TEXTS
 from suture.wire.yaml import read_documents
 
 DOCS = Path(__file__).parent.parent.parent / "docs"

@@ -38,7 +38,8 @@ from suture.model.rules import (
     Selects,
     TypeName,
 )
-from suture.wire.schemas import NAMING, POOLS, RULES, SIZES, rules_of_scale, rules_of_schema
+from suture.wire.fieldrules import NAMING, RULES
+from suture.wire.schemas import POOLS, SIZES, rules_of_scale, rules_of_schema
 from suture.wire.shapes import ABSENT
 from suture.wire.trim import Trimmer
 

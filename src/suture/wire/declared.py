@@ -15,31 +15,27 @@ import msgspec
 from suture.errors import InputError
 from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
-from suture.model.names import Gvk, ObjectKey, Resource
+from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rules import (
     By,
     Form,
-    KindCalled,
     KindRules,
-    Named,
     ParentOf,
     Place,
-    Provided,
     Selected,
     takes_along,
 )
 from suture.model.selectors import Selector
-from suture.model.targets import group_of, resource_of
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
+from suture.wire.naming import LISTED, NAME, called, named, provided
 from suture.wire.openfields import OpenFields
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
     beside,
     ends,
-    first_text,
     parted,
     plain,
     trails,
@@ -56,13 +52,6 @@ from suture.wire.shapes import (
     Shape,
     each_once,
 )
-
-NAME = 253
-"""LIMIT: characters of the longest name that the API server takes; longer text names nothing."""
-
-LISTED = 256
-"""LIMIT: objects that one custom resource lists by type and name, 0.2 kB each; a composition has
-some dozens. What it lists beyond that it is not known to."""
 
 PRUNE, ORPHAN = "prune", "Orphan"
 """A field with a no that leaves all there, and the deletion policy that does."""
@@ -162,12 +151,12 @@ class Declared:
         if self._names:
             read, telling = self._telling(document, labels)
             for rules in telling:
-                for provided in rules.provided:
-                    found.update(dict.fromkeys(_provider(provided, read, namespace)))
-                for called in rules.called:
-                    found.update(dict.fromkeys(_called(called, read, namespace)))
+                for one in rules.provided:
+                    found.update(dict.fromkeys(provided(one, read, namespace)))
+                for other in rules.called:
+                    found.update(dict.fromkeys(called(other, read, namespace)))
                 for rule in rules.named:
-                    for need in _named(rule, read, namespace):
+                    for need in named(rule, read, namespace):
                         found[need] = None
         meta = document.metadata or Meta()
         for parent, pattern in self._parents:
@@ -315,88 +304,6 @@ def _parent_of(document: type[Document]) -> type[Document]:
 
 
 _COMMON = frozenset(one.encode_name for one in msgspec.structs.fields(Document))
-
-
-def _named(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
-    if isinstance(rule.place, FieldPath) or rule.key is not None:
-        yield from _named_beside(rule, read, namespace)
-        return
-    place = "" if rule.place is Place.CLUSTER else namespace
-    for name in ends(read, rule.field.steps):
-        if isinstance(name, str) and 0 < len(name) <= NAME:
-            yield from _needs(rule, ObjectKey(rule.to, place, name), "")
-
-
-def _provider(rule: Provided, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
-    """Yield what a field names by kind, where an object of that kind may be.
-
-    WHY twice: whether a kind has namespaces its definition says; nothing is found where it is not.
-    """
-    for item in ends(read, rule.field.steps):
-        if type(item) is not dict:
-            continue
-        kind, name = item.get("kind"), item.get("name")
-        if not (isinstance(kind, str) and isinstance(name, str) and kind):
-            continue
-        group = _group(item, rule.group)
-        # WHY: Kubernetes' own kinds are of no group, or named by fields of their own.
-        if group and 0 < len(name) <= NAME and len(kind) <= NAME:
-            to = resource_of(group, kind)
-            place = item.get("namespace")
-            for where in (place if isinstance(place, str) and place else namespace, ""):
-                yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
-
-
-def _called(rule: KindCalled, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
-    for found in ends(read, rule.field.steps):
-        yield from _each_name(found, rule.kinds, namespace)
-
-
-def _each_name(
-    value: object, kinds: Sequence[Resource], namespace: str, *, deep: bool = True
-) -> Iterator[Need]:
-    """Yield what a value names: a name, one with its namespace, an object or a list of such."""
-    if type(value) is list and deep:
-        for item in value[:LISTED]:
-            yield from _each_name(item, kinds, namespace, deep=False)
-        return
-    name, place = value, namespace
-    if type(value) is dict and "kind" not in value:
-        name, place = value.get("name"), value.get("namespace") or namespace
-    elif isinstance(value, str) and "/" in value:
-        place, _, name = value.partition("/")
-    if isinstance(name, str) and isinstance(place, str) and 0 < len(name) <= NAME:
-        for to in kinds:
-            for where in dict.fromkeys((place, "")):
-                yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
-
-
-def _group(item: Mapping[str, object], group: str) -> str:
-    """Return the group that an item says, under whichever of its usual names; else `group`."""
-    for field in ("group", "apiGroup"):
-        if isinstance(said := item.get(field), str) and said:
-            return said[:NAME]
-    version = item.get("apiVersion")
-    return group_of(version[:NAME]) if isinstance(version, str) and version else group
-
-
-def _named_beside(rule: Named, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
-    """Yield what a field names, each name with the namespace and key that stand in its item."""
-    for way in trails(read, rule.field.steps):
-        name = way[-1]
-        if not isinstance(name, str) or not 0 < len(name) <= NAME:
-            continue
-        place = "" if rule.place is Place.CLUSTER else namespace
-        if isinstance(rule.place, FieldPath):
-            place = first_text(*beside(way, rule.field, rule.place)) or namespace
-        key = "" if rule.key is None else first_text(*beside(way, rule.field, rule.key))
-        yield from _needs(rule, ObjectKey(rule.to, place, name), key)
-
-
-def _needs(rule: Named, target: ObjectKey, key: str) -> Iterator[Need]:
-    yield Need(Edge.RULE, target, key, rule.optional)
-    if rule.leads:
-        yield Need(Edge.LEADS_TO, target, "", rule.optional)
 
 
 def _parent(rule: ParentOf, pattern: re.Pattern[str], meta: Meta, labels: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """What the fields of an object say by their names, where its definition takes any.
 
-Beside `schemas`, which reads definitions: here the schema that an object seems to follow is made of
-the object, and read as a definition's. Objects of one shape share what that tells. Pure.
+Beside `fieldrules`, which reads definitions: here the schema that an object seems to follow is made
+of the object, and read as a definition's. Objects of one shape share what that tells. Pure.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from suture.model.rules import KindRules, OpenSpec, rules_by_kind
-from suture.wire.schemas import SELECTOR_FIELDS, SPEC, Schema, names_of_schema
+from suture.wire.fieldrules import SELECTOR_FIELDS, SPEC, Schema, names_of_schema
 
 SHAPES_KNOWN = 128
 """LIMIT: shapes of one kind that are remembered, some kB each; past it they are forgotten."""
