@@ -60,6 +60,7 @@ from suture.model.names import (
     CONFIG_MAPS,
     CRDS,
     DISRUPTION_BUDGETS,
+    JOBS,
     PODS,
     REPLICA_SETS,
     SECRETS,
@@ -500,6 +501,23 @@ def test_a_claim_in_use_waits_for_pods_that_stay() -> None:
 
     assert (used.mounted, used.stuck) == (1, True)
     assert (whole.mounted, whole.stuck) == (1, False)
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_finished_job_does_not_take_its_claim_from_under_pods_that_stay(stays: bool) -> None:
+    """It filled the claim, and others work with that since; what nobody uses goes with the Job."""
+    facts = WorkloadFacts(1, None, finished=True)
+    job = thing(JOBS, "restore", "shop", facts=facts)
+    claim, volume = claimed()
+    owned = msgspec.structs.replace(claim, owners=(owner(job),))
+    pod = needing(thing(PODS, "p", "shop", facts=READY), Need(Edge.CLAIM, claim.key))
+
+    view = view_of(job, owned, volume, [pod] if stays else [])
+    background = delete(job, options=DeleteOptions(propagation=Propagation.BACKGROUND))
+    (lost,) = effects(background, view, DataLost)
+
+    assert (lost.direct, lost.explained) == (stays, not stays)
+    assert lost.mounted == stays
 
 
 # ---------------------------------------------------------------- references
