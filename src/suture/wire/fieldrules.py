@@ -133,6 +133,7 @@ def names_of_schema(resource: Resource, root: Schema) -> Iterator[ReferenceRule]
 
 
 def field_rule(resource: Resource, field: FieldPath, says: Says) -> ReferenceRule:
+    """Return what a field of a definition says, as a rule; a person's is of the same form."""
     name = f"{resource} {field}"
     return ReferenceRule(name, TypeName.of(resource), says, discovered=True)
 
