@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suture.model.edges import Edge, Need, Selection
+from suture.model.fieldpath import FieldPath
 from suture.model.names import PODS, SECRETS, SERVICES, ObjectKey, Resource
 from suture.model.objects import CustomFacts
 from suture.model.rules import KindRules, OpenSpec
@@ -28,6 +30,9 @@ def read(spec: object, rules: KindRules = RULES) -> tuple[tuple[Need, ...], Cust
     body = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec}
     document = msgspec.json.decode(msgspec.json.encode(body), type=declared.document)
     return declared.needs(document, "ns", {}), declared.facts(document, "ns", {})
+
+
+path = FieldPath.parse
 
 
 def need(edge: Edge, to: Resource, name: str, namespace: str = "ns", key: str = "") -> Need:
@@ -93,9 +98,37 @@ def test_objects_of_one_shape_share_what_it_tells() -> None:
     assert fields.rules({"secretName": "b", "size": 7}) is first
     assert fields.rules({"secretName": 1, "size": 7}) is not first
     for at in range(SHAPES_KNOWN + 2):
-        fields.rules({f"field{at}": 1})
+        fields.rules({f"field{at}": {"secretName": "a"}})
     assert len(fields._known) <= SHAPES_KNOWN
     assert fields.rules({"secretName": "a", "size": 1}) == first
+
+
+@pytest.mark.parametrize(
+    "values", [("a", ["a"], 1, [1], ["b", 1], {}, {"name": "a"}, [{"name": "a"}], None, [])]
+)
+def test_what_one_object_says_does_not_depend_on_those_before_it(values: list[object]) -> None:
+    """Under the names of one field each sort of value has a shape of its own."""
+    for name in ("secretName", "secretRef", "services", "gate"):
+        for one, other in itertools.permutations(values, 2):
+            declared = Declared(RULES)
+            for value in (one, other):
+                body = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {name: value}}
+                document = msgspec.json.decode(msgspec.json.encode(body), type=declared.document)
+                assert declared.needs(document, "ns", {}) == read({name: value})[0]
+
+
+def test_names_that_say_nothing_make_no_shape() -> None:
+    """A map has others in each object, and all of them share what one tells."""
+    fields = OpenFields(SPEC)
+    for at in range(5):
+        spec = {
+            "data": {f"key-{at}": "x"},
+            f"more-{at}": [1, {"a": at}],
+            "tls": {"secretName": "a"},
+        }
+        assert fields.rules(spec).named[0].field == path("spec.tls.secretName")
+        assert fields.rules({"data": {f"key-{at}": "x"}}) == KindRules()
+    assert len(fields._known) == 1
 
 
 _JSON = st.recursive(

@@ -73,6 +73,12 @@ OBJECTS: Mapping[str, Resource] = {
 BACKENDS = frozenset({"services", "backends", "backendRefs"})
 """Lists whose items name a Service, where a port stands beside the name."""
 
+HEEDED = frozenset(
+    {*TEXTS, *OBJECTS, *BACKENDS, "imagePullSecrets", "port", "servicePort", "kind", "name",
+     "namespace", "key", "accessModes"}
+)  # fmt: skip
+"""Names that say something, or do beside another; those of selectors and kinds are more."""
+
 PODLIKE = frozenset({"", "label", "pod", "workload", "endpoint"})
 STEMS: Mapping[str, TypeName] = {
     **{stem: TypeName.of(PODS) for stem in PODLIKE},

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from suture.model.fieldnames import kinds_called
 from suture.model.rules import KindRules, OpenSpec, rules_by_kind
-from suture.wire.fieldrules import SELECTOR_FIELDS, SPEC, Schema, names_of_schema
+from suture.wire.fieldrules import HEEDED, SELECTOR_FIELDS, SPEC, Schema, names_of_schema
 
 SHAPES_KNOWN = 128
 """LIMIT: shapes of one kind that are remembered, some kB each; past it they are forgotten."""
+
+NAMES_KNOWN = 4096
+"""LIMIT: names of fields of one kind of which it is remembered whether they say something."""
 
 DEEP = 8
 """LIMIT: how deep fields are looked at; pod templates, the deepest, have their names above it."""
@@ -36,14 +40,18 @@ class OpenFields:
 
     def __init__(self, kind: OpenSpec) -> None:
         self._of = kind.of
+        self._beside = kind.kinds
         self._kinds = {(kind.of.group, name): resource for name, resource in kind.kinds}
         self._known: dict[Hashable, KindRules] = {}
+        self._telling: dict[str, bool] = {}
 
     def rules(self, spec: object) -> KindRules:
         """Return what the names in a `spec` say."""
         if type(spec) is not dict:
             return NOTHING
-        shape = _shape(spec, DEEP)
+        shape = self._shape("", spec, DEEP)
+        if shape is None:
+            return NOTHING
         found = self._known.get(shape)
         if found is None:
             if len(self._known) >= SHAPES_KNOWN:
@@ -53,16 +61,43 @@ class OpenFields:
             found = self._known[shape] = told.kinds.get(self._of, NOTHING)
         return found
 
+    def _shape(self, name: str, value: object, deep: int) -> Hashable:
+        """Return the same for values of a field in which the same names say something.
 
-def _shape(value: object, deep: int) -> Hashable:
-    """Return the same for values in which the same fields hold the same sorts of values."""
-    if type(value) is dict:
-        if not deep or len(value) > WIDE:
-            return ()
-        return tuple([(name, _shape(below, deep - 1)) for name, below in value.items()])
-    if type(value) is list:
-        return ("", *[_shape(item, deep) for item in value[:ITEMS]])
-    return type(value) is str
+        None where no name does. WHY not all names: those of a map are another in each object.
+        """
+        if type(value) is list:
+            shapes = [
+                self._shape(name, item, deep)
+                for item in value[:ITEMS]
+                if type(item) is dict or type(item) is list
+            ]
+            return tuple(shapes) if any(shapes) else None
+        if type(value) is not dict or not deep or len(value) > WIDE:
+            return None
+        selector = _selector(value) if name.endswith(_SELECTS) else None
+        if selector is not None:
+            return "labels" if selector is _LABELS else "selector"
+        found: list[Hashable] = []
+        for below, one in value.items():
+            sort = type(one)
+            # WHY first: most fields are plain values that say nothing.
+            shape = self._shape(below, one, deep - 1) if sort is dict or sort is list else None
+            if shape is not None or self._tells(below):
+                first = one[0] if sort is list and one else None
+                found.append((below, shape, sort is str, type(first) is str))
+        return tuple(found) or None
+
+    def _tells(self, name: str) -> bool:
+        """Whether a field may say something by its name, or does beside another; remembered."""
+        known = self._telling.get(name)
+        if known is None:
+            if len(self._telling) >= NAMES_KNOWN:
+                self._telling.clear()
+            known = name in HEEDED or name.endswith((*_SELECTS, "Namespace", "Ref"))
+            known = known or bool(kinds_called(name, self._beside))
+            self._telling[name] = known
+        return known
 
 
 def _schema(name: str, value: object, deep: int) -> Schema:
@@ -74,13 +109,20 @@ def _schema(name: str, value: object, deep: int) -> Schema:
         return Schema(type="array", items=_together(items)) if items else Schema()
     if type(value) is not dict or not deep or len(value) > WIDE:
         return Schema()
-    if name.endswith(_SELECTS) and value:
-        if value.keys() <= SELECTOR_FIELDS:
-            return _SELECTOR
-        if all(type(one) is str for one in value.values()):
-            return _LABELS
+    selector = _selector(value) if name.endswith(_SELECTS) else None
+    if selector is not None:
+        return selector
     fields = {field: _schema(field, below, deep - 1) for field, below in value.items()}
     return Schema(type="object", properties=fields)
+
+
+def _selector(value: dict[str, object]) -> Schema | None:
+    """Return what the value of a field that is called a selector looks like, if like one."""
+    if not value:
+        return None
+    if value.keys() <= SELECTOR_FIELDS:
+        return _SELECTOR
+    return _LABELS if all(type(one) is str for one in value.values()) else None
 
 
 def _together(items: list[Schema]) -> Schema:
