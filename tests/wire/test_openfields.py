@@ -117,6 +117,15 @@ def test_what_one_object_says_does_not_depend_on_those_before_it(values: list[ob
                 assert declared.needs(document, "ns", {}) == read({name: value})[0]
 
 
+@pytest.mark.parametrize(("opens", "closes"), [('{"a":', "}"), ("[", "]")])
+def test_what_is_nested_without_end_says_nothing(opens: str, closes: str) -> None:
+    """Neither objects nor lists: a body as deep as can be decoded at all is one that can be read."""
+    fields = OpenFields(SPEC)
+    for deep in (10, 300, 900):
+        nested = msgspec.json.decode(f'{opens * deep}{{"secretName":"a"}}{closes * deep}')
+        assert bool(fields.rules({"b": nested}).named) == (deep == 10)
+
+
 def test_names_that_say_nothing_make_no_shape() -> None:
     """A map has others in each object, and all of them share what one tells."""
     fields = OpenFields(SPEC)

@@ -18,8 +18,8 @@ SHAPES_KNOWN = 128
 NAMES_KNOWN = 4096
 """LIMIT: names of fields of one kind of which it is remembered whether they say something."""
 
-DEEP = 8
-"""LIMIT: how deep fields are looked at; pod templates, the deepest, have their names above it."""
+DEEP = 12
+"""LIMIT: how deep fields and lists are looked at; the names in a pod template stand above it."""
 
 ITEMS = 4
 """LIMIT: items of a list that are looked at for the fields that they have."""
@@ -68,9 +68,9 @@ class OpenFields:
         """
         if type(value) is list:
             shapes = [
-                self._shape(name, item, deep)
+                self._shape(name, item, deep - 1)
                 for item in value[:ITEMS]
-                if type(item) is dict or type(item) is list
+                if deep and (type(item) is dict or type(item) is list)
             ]
             return tuple(shapes) if any(shapes) else None
         if type(value) is not dict or not deep or len(value) > WIDE:
@@ -105,7 +105,7 @@ def _schema(name: str, value: object, deep: int) -> Schema:
     if type(value) is str:
         return _TEXT
     if type(value) is list:
-        items = [_schema(name, item, deep) for item in value[:ITEMS]]
+        items = [_schema(name, item, deep - 1) for item in value[:ITEMS]] if deep else []
         return Schema(type="array", items=_together(items)) if items else Schema()
     if type(value) is not dict or not deep or len(value) > WIDE:
         return Schema()
