@@ -12,9 +12,20 @@ from hypothesis import strategies as st
 
 from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
-from suture.model.names import PODS, SECRETS, SERVICES, ObjectKey, Resource
+from suture.model.names import NODES, PODS, SECRETS, SERVICES, ObjectKey, Resource
 from suture.model.objects import CustomFacts
-from suture.model.rules import KindRules, OpenSpec
+from suture.model.rules import (
+    Form,
+    KindRules,
+    Open,
+    OpenSpec,
+    Reference,
+    ReferenceRule,
+    Says,
+    Selects,
+    TypeName,
+    rules_by_kind,
+)
 from suture.model.selectors import Selector
 from suture.wire.declared import Declared
 from suture.wire.openfields import SHAPES_KNOWN, WIDE, OpenFields
@@ -89,6 +100,23 @@ def test_what_looks_like_a_selector_selects(spec: object, selector: Selector | N
     """In either shape; an empty one may mean all or nothing, and is not taken for either."""
     expected = () if selector is None else (Selection(PODS, "ns", selector),)
     assert read(spec)[1].selections == expected
+
+
+def test_what_a_person_declares_of_a_field_stands_instead_of_its_name() -> None:
+    """A selector of nodes is called `selector` too; and the same holds of names."""
+    said = Selects(path("spec.selector"), TypeName.of(NODES), Form.MATCH_LABELS)
+    elsewhere = Reference(path("spec.secretName"), TypeName.of(SERVICES))
+    gate = Reference(path("spec.gate"), TypeName.of(SERVICES))
+    says: list[Says] = [said, elsewhere, gate]
+    declared = [ReferenceRule(str(at), TypeName.of(ROUTES), one) for at, one in enumerate(says)]
+    free = ReferenceRule("open", TypeName.of(ROUTES), Open(), discovered=True)
+    kinds = {(GATES.group, "Gate"): GATES}
+    rules = rules_by_kind([free, *declared], kinds).kinds[ROUTES]
+
+    needs, facts = read({"selector": {"a": "b"}, "secretName": "x", "gate": "y"}, rules)
+
+    assert [one.target.resource for one in needs] == [SERVICES, SERVICES]
+    assert [one.resource for one in facts.selections] == [NODES]
 
 
 def test_objects_of_one_shape_share_what_it_tells() -> None:

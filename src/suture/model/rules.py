@@ -245,10 +245,14 @@ class KindCalled(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenSpec(msgspec.Struct, frozen=True, gc=False):
-    """A kind whose `spec` takes any fields, and the other kinds of its group, by their names."""
+    """A kind whose `spec` takes any fields, and the other kinds of its group, by their names.
+
+    `declared`: the fields of which a person says something, so that their names say nothing.
+    """
 
     of: Resource
     kinds: tuple[tuple[str, Resource], ...]
+    declared: tuple[FieldPath, ...] = ()
 
 
 class KindRules(msgspec.Struct, frozen=True, gc=False):
@@ -311,15 +315,18 @@ class Rulebook(msgspec.Struct, frozen=True):
 
 
 def rules_by_kind(
-    rules: Iterable[ReferenceRule], kinds: Mapping[tuple[str, str], Resource]
+    rules: Iterable[ReferenceRule],
+    kinds: Mapping[tuple[str, str], Resource],
+    declared: Iterable[tuple[Resource, FieldPath]] = (),
 ) -> Rulebook:
     """Sort rules by the kind that is read for each; `kinds` tells the type of a (group, kind).
 
-    What a person declared of a field stands against what was discovered of it. Of several wanted
+    What a person declared of a field, in these rules or in others of which `declared` has the
+    fields, stands against what was discovered of it. Of several wanted
     counts of one kind the first by name stands. Total: a rule about a type that is not served
     waits, and a discovered one is left out.
     """
-    table = _Table(kinds)
+    table = _Table(kinds, declared)
     # WHY sorted: declared ones first, and the same rules give the same readers in any order.
     for rule in sorted(rules, key=lambda one: (one.discovered, one.name)):
         missing = table.take(rule)
@@ -336,7 +343,11 @@ class _Unknown(Exception):  # noqa: N818 never leaves this module; not an error 
 class _Table:
     """Rules as they are sorted."""
 
-    def __init__(self, kinds: Mapping[tuple[str, str], Resource]) -> None:
+    def __init__(
+        self,
+        kinds: Mapping[tuple[str, str], Resource],
+        declared: Iterable[tuple[Resource, FieldPath]],
+    ) -> None:
         self._kinds = kinds
         self._kind_of = {resource: name for name, resource in kinds.items()}
         self._named: dict[Resource, dict[tuple[FieldPath, Resource | None], Named]] = {}
@@ -353,7 +364,7 @@ class _Table:
         self._grouped: dict[str, list[tuple[str, Resource]]] = {}
         for (group, kind), resource in sorted(kinds.items()):
             self._grouped.setdefault(group, []).append((kind, resource))
-        self._declared: set[tuple[Resource, FieldPath]] = set()
+        self._declared = set(declared)
         self.waiting: list[Waiting] = []
 
     def take(self, rule: ReferenceRule) -> TypeName | None:
@@ -400,7 +411,8 @@ class _Table:
             case Called() as says:
                 self._take_called(rule, source, says)
             case Open():
-                self._open[source] = OpenSpec(source, self._beside(source))
+                said = sorted(field for of, field in self._declared if of == source)
+                self._open[source] = OpenSpec(source, self._beside(source), tuple(said))
             case _:
                 assert_never(rule.says)
 

@@ -42,6 +42,7 @@ class OpenFields:
         self._of = kind.of
         self._beside = kind.kinds
         self._kinds = {(kind.of.group, name): resource for name, resource in kind.kinds}
+        self._declared = [(kind.of, field) for field in kind.declared]
         self._known: dict[Hashable, KindRules] = {}
         self._telling: dict[str, bool] = {}
 
@@ -57,7 +58,8 @@ class OpenFields:
             if len(self._known) >= SHAPES_KNOWN:
                 self._known.clear()
             root = Schema(type="object", properties={SPEC[0]: _schema("", spec, DEEP)})
-            told = rules_by_kind(names_of_schema(self._of, root), self._kinds)
+            names = names_of_schema(self._of, root)
+            told = rules_by_kind(names, self._kinds, self._declared)
             found = self._known[shape] = told.kinds.get(self._of, NOTHING)
         return found
 
