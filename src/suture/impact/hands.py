@@ -14,6 +14,7 @@ from suture.impact.explained import RECREATED_BY
 from suture.impact.keepers import works_for
 from suture.impact.parents import SIBLINGS, maker_of, mounting
 from suture.impact.recent import is_custom, taken_from
+from suture.impact.records import dropped
 from suture.impact.resting import rests
 from suture.impact.scene import Scene
 from suture.impact.uninstalled import taken_apart
@@ -192,6 +193,15 @@ def idle_of_hand(scene: Scene, row: int) -> bool:
     return readers is not None and any(
         all(mark in _marks(view, one) for one in readers) for mark in marks
     )
+
+
+def is_dropped(scene: Scene, row: int) -> bool:
+    """Whether the actor works for what keeps an object, and that has left the object out lately."""
+    view, now = scene.view, scene.now
+    if now is None or not view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S):
+        return False
+    marks = _marks(view, row)
+    return bool(marks) and all(works_for(scene, one) for one in marks)
 
 
 def own_of_the_day(scene: Scene, service: int) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 from suture.impact.builtin import CONTROLLERS
 from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
+from suture.impact.hands import is_dropped
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT, account_of
@@ -404,12 +405,20 @@ def _pods_as(scene: Scene, subject: Subject) -> list[int]:
     key, view = account_of(subject.name), scene.view
     if subject.kind != "account" or key is None:
         return []
-    # WHY: of pods that go with their rights nobody misses any.
-    return [
+    # WHY: of pods that go with their rights, or next, nobody misses any.
+    rows = [
         row
         for row in view.named_by(key, Edge.SERVICE_ACCOUNT)
         if view.resource(row) == PODS and row not in scene.removed and not view.finished(row)
     ]
+    first = {view.alike(row): row for row in rows}
+    leaving = {alike for alike, row in first.items() if _leaves_next(scene, row)}
+    return [row for row in rows if view.alike(row) not in leaving] if leaving else rows
+
+
+def _leaves_next(scene: Scene, pod: int) -> bool:
+    """Whether what stands behind a pod is left out by its release, which takes it away next."""
+    return is_dropped(scene, maker_of(scene.view, pod))
 
 
 _RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})
@@ -419,8 +428,8 @@ def _running_as(scene: Scene, account: int) -> int:
     """Return how many pods run as an account that is there, and stay; by class."""
     view, found = scene.view, 0
     for use in view.uses(account, _RUNS_AS, scene.whole):
-        if use.of_pods:
-            pods = view.pods_alike(use.row)
+        pods = view.pods_alike(use.row) if use.of_pods else []
+        if pods and not _leaves_next(scene, pods[0]):
             found += sum(not (pod in scene.removed or view.finished(pod)) for pod in pods)
     return found
 

@@ -17,6 +17,7 @@ from suture.impact.bodies import annotations_of, status_bytes
 from suture.impact.change import Change, Rewritten
 from suture.impact.fit import Asked, is_shut, movable
 from suture.impact.machines import node_behind
+from suture.impact.records import notes_record, remember_record
 from suture.impact.resting import remember_rest
 from suture.impact.stamps import restarts
 from suture.model.clock import Now
@@ -179,6 +180,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         view.history.writes.note(request.key, deed, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
+    if notes_record(request):
+        remember_record(request, view, now)
 
 
 def _annotates_route(request: Request) -> bool:

@@ -16,6 +16,7 @@ from suture.impact.atwork import leads
 from suture.impact.bodies import listeners_of
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
+from suture.impact.hands import is_dropped
 from suture.impact.over import is_over
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene
@@ -131,7 +132,7 @@ def _broken(
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
-            _object(view, users.setdefault(use.edge, _Users()), use.row)
+            _object(scene, users.setdefault(use.edge, _Users()), use.row)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]
     for edge, found in users.items():
@@ -178,8 +179,9 @@ def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> Non
         found.rows.append(maker)
 
 
-def _object(view: GraphView, found: _Users, row: int) -> None:
+def _object(scene: Scene, found: _Users, row: int) -> None:
     """Count an object: a template of today, or history."""
+    view = scene.view
     resource = view.resource(row)
     facts = view.facts(row)
     past = False
@@ -191,7 +193,7 @@ def _object(view: GraphView, found: _Users, row: int) -> None:
         past = kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
     elif resource == JOBS:
         past = view.finished(row)
-    if past:
+    if past or is_dropped(scene, row):
         found.past += 1
         return
     found.current += 1
