@@ -33,6 +33,7 @@ from suture.model.names import (
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
+    Gvk,
     ObjectKey,
     Resource,
 )
@@ -51,6 +52,9 @@ def component(name: str, keeper: ObjectKey) -> Iterable[ClusterObject]:
     """Make a Deployment that runs as an account and names a Secret, and what leads to it."""
     secret, account = thing(SECRETS, name, "prod"), thing(SERVICE_ACCOUNTS, name, "prod")
     face = service(name)
+    route = msgspec.structs.replace(
+        thing(INGRESSES, name, "prod"), gvk=Gvk(INGRESSES.group, "v1", "Ingress")
+    )
     root, *others = workload(name)
     bodies = rights(name)
     parts = [
@@ -58,7 +62,7 @@ def component(name: str, keeper: ObjectKey) -> Iterable[ClusterObject]:
         (account, ()),
         (root, (Need(Edge.SECRET, secret.key), Need(Edge.SERVICE_ACCOUNT, account.key))),
         (face, ()),
-        (thing(INGRESSES, name, "prod"), (Need(Edge.ROUTES_TO, face.key),)),
+        (route, (Need(Edge.ROUTES_TO, face.key),)),
         *((one, one.needs) for one in bodies),
     ]
     for one, needs in parts:
