@@ -19,17 +19,16 @@ from suture.model.fieldpath import FieldPath
 from suture.model.graph import Graph
 from suture.model.names import CONFIG_MAPS, CRDS, PODS, SECRETS, Gvk, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, Facts
+from suture.model.rulebook import KindRules, Waiting
 from suture.model.rules import (
     REFERENCE_RULES,
     By,
     Child,
     Family,
-    KindRules,
     Reference,
     ReferenceRule,
     RuleFacts,
     TypeName,
-    Waiting,
 )
 from suture.wire.trim import Trimmer
 

@@ -13,6 +13,14 @@ from suture.errors import DocumentError
 from suture.model.documents import Document
 from suture.model.fieldpath import FieldPath, FieldPathError
 from suture.model.names import CLAIMS, NODES, PODS, SECRETS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.rulebook import (
+    KindCalled,
+    KindRules,
+    OpenSpec,
+    Waiting,
+    name_pattern,
+    rules_by_kind,
+)
 from suture.model.ruleformat import read_rule, read_rules, rule_document
 from suture.model.rules import (
     By,
@@ -20,19 +28,13 @@ from suture.model.rules import (
     Child,
     Family,
     Form,
-    KindCalled,
-    KindRules,
     Open,
-    OpenSpec,
     Place,
     Reference,
     ReferenceRule,
     Says,
     Selects,
     TypeName,
-    Waiting,
-    name_pattern,
-    rules_by_kind,
 )
 from suture.wire.yaml import read_documents
 

@@ -25,7 +25,8 @@ from suture.model.history import History
 from suture.model.names import CRDS, PODS, Gvk, Gvr, ObjectKey, Operation, Propagation, Resource
 from suture.model.objects import ClusterObject, CrdFacts
 from suture.model.request import DeleteOptions, Request
-from suture.model.rules import ReferenceRule, rules_by_kind
+from suture.model.rulebook import rules_by_kind
+from suture.model.rules import ReferenceRule
 from suture.model.targets import resource_of
 from suture.wire.trim import Trimmer
 

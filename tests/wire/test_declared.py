@@ -14,21 +14,16 @@ from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import NODES, PODS, SECRETS, SERVICES, Gvk, ObjectKey, Resource
 from suture.model.objects import CustomFacts
+from suture.model.rulebook import KindCalled, KindRules, Named, ParentOf, Selected, name_pattern
 from suture.model.rules import (
     REFERENCE_RULES,
     By,
     Form,
-    KindCalled,
-    KindRules,
-    Named,
-    ParentOf,
     Place,
     Provided,
     Reference,
     RuleFacts,
-    Selected,
     TypeName,
-    name_pattern,
 )
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.declared import Declared

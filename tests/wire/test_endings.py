@@ -10,7 +10,8 @@ import pytest
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Resource
 from suture.model.objects import Ended
-from suture.model.rules import Family, KindRules
+from suture.model.rulebook import KindRules
+from suture.model.rules import Family
 from suture.wire.declared import Declared
 from suture.wire.endings import paths_of
 from suture.wire.schemas import rules_of_schema

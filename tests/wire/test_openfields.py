@@ -14,18 +14,8 @@ from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import NODES, PODS, SECRETS, SERVICES, ObjectKey, Resource
 from suture.model.objects import CustomFacts
-from suture.model.rules import (
-    Form,
-    KindRules,
-    Open,
-    OpenSpec,
-    Reference,
-    ReferenceRule,
-    Says,
-    Selects,
-    TypeName,
-    rules_by_kind,
-)
+from suture.model.rulebook import KindRules, OpenSpec, rules_by_kind
+from suture.model.rules import Form, Open, Reference, ReferenceRule, Says, Selects, TypeName
 from suture.model.selectors import Selector
 from suture.wire.declared import Declared
 from suture.wire.openfields import SHAPES_KNOWN, WIDE, OpenFields

@@ -17,14 +17,8 @@ from suture.app.watches import Want, Watches
 from suture.model.graph import Graph
 from suture.model.names import API_SERVICES, CRDS, SECRETS, Resource
 from suture.model.objects import ClusterObject, CrdFacts, PodState
-from suture.model.rules import (
-    REFERENCE_RULES,
-    KindRules,
-    ReferenceRule,
-    RuleFacts,
-    Waiting,
-    rules_by_kind,
-)
+from suture.model.rulebook import KindRules, Waiting, rules_by_kind
+from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts
 from suture.wire.kinds import SHAPES
 
 log = structlog.get_logger(__name__)

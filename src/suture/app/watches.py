@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from suture.model.names import NAMESPACES, Resource
-from suture.model.rules import KindRules
+from suture.model.rulebook import KindRules
 from suture.wire.discovery import ApiResource
 from suture.wire.kinds import CLOSELY, SHAPES
 

@@ -15,8 +15,8 @@ import msgspec
 from suture.model.documents import Document, Path, did_you_mean, read_as
 from suture.model.fieldpath import FieldPath, FieldPathError
 from suture.model.names import NODES, PODS
+from suture.model.rulebook import SPEC
 from suture.model.rules import (
-    SPEC,
     By,
     Called,
     Child,

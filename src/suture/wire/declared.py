@@ -17,15 +17,8 @@ from suture.model.edges import Edge, Need, Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
-from suture.model.rules import (
-    By,
-    Form,
-    KindRules,
-    ParentOf,
-    Place,
-    Selected,
-    takes_along,
-)
+from suture.model.rulebook import KindRules, ParentOf, Selected
+from suture.model.rules import By, Form, Place, takes_along
 from suture.model.selectors import Selector
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text

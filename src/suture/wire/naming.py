@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from suture.model.edges import Edge, Need
 from suture.model.fieldpath import FieldPath
 from suture.model.names import ObjectKey, Resource
-from suture.model.rules import KindCalled, Named, Place, Provided
+from suture.model.rulebook import KindCalled, Named
+from suture.model.rules import Place, Provided
 from suture.model.targets import group_of, resource_of
 from suture.wire.projections import beside, ends, first_text, trails
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from suture.model.fieldnames import kinds_called
-from suture.model.rules import KindRules, OpenSpec, rules_by_kind
+from suture.model.rulebook import KindRules, OpenSpec, rules_by_kind
 from suture.wire.fieldrules import HEEDED, SELECTOR_FIELDS, SPEC, Schema, names_of_schema
 
 SHAPES_KNOWN = 128

@@ -21,7 +21,7 @@ from suture.model.labels import Labels
 from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference
 from suture.model.podneeds import PodNeeds
-from suture.model.rules import KindRules
+from suture.model.rulebook import KindRules
 from suture.wire.declared import ruled
 from suture.wire.interned import Interned
 from suture.wire.kinds import SECRET_KEYS, SHAPES

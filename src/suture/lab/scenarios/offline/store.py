@@ -20,7 +20,8 @@ from suture.model.clock import Now
 from suture.model.graph import Graph, GraphView
 from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CrdFacts
-from suture.model.rules import ReferenceRule, RuleFacts, rules_by_kind
+from suture.model.rulebook import rules_by_kind
+from suture.model.rules import ReferenceRule, RuleFacts
 from suture.wire.discovery import ApiResource
 from suture.wire.trim import Trimmer
 
