@@ -1,7 +1,7 @@
 """Which type a reference means that names a kind: `Deployment` of `apps` are `deployments.apps`.
 
 Objects refer to others by kind, the model keeps them by resource. Pure, and knows no cluster:
-what is not in the table is guessed as Kubernetes' own libraries guess.
+what is not in the table is guessed from the kind's name, as nearly all definitions have it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suture.model import names
+from suture.model.kindnames import plural_of
 from suture.model.names import Resource
 
 WELL_KNOWN: Mapping[tuple[str, str], Resource] = {
@@ -39,17 +40,9 @@ def resource_of(group: str, kind: str) -> Resource:
 
     LIMIT: a definition may name its plural as it likes. Where one did, the guess leads to a name
     under which nothing is found; it never leads to another type's object.
-    Source: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta.
     """
     known = WELL_KNOWN.get((group, kind))
-    if known is not None:
-        return known
-    name = kind.lower()
-    if name.endswith("s"):
-        return Resource(group, f"{name}es")
-    if name.endswith("y"):
-        return Resource(group, f"{name[:-1]}ies")
-    return Resource(group, f"{name}s")
+    return known if known is not None else Resource(group, plural_of(kind).lower())
 
 
 def group_of(api_version: str) -> str:

@@ -241,8 +241,18 @@ class _Fallback(msgspec.Struct, gc=False):
     replicas: Count = 0
 
 
+class _Authentication(msgspec.Struct, gc=False):
+    name: str = ""
+    kind: str = ""
+
+
+class _Trigger(msgspec.Struct, rename="camel", gc=False):
+    authentication_ref: _Authentication | None = None
+
+
 class _ScaledSpec(msgspec.Struct, rename="camel", gc=False):
     scale_target_ref: _ScaleTarget | None = None
+    triggers: tuple[_Trigger, ...] | None = None
     min_replica_count: Count | None = None
     max_replica_count: Count | None = None
     fallback: _Fallback | None = None
@@ -307,13 +317,23 @@ def _reads(status: _ScaledStatus) -> bool:
 def scaled_object_needs(
     doc: ScaledObjectDocument, key: ObjectKey, _labels: Mapping[str, str]
 ) -> Sequence[Need]:
-    """Return the workload that a ScaledObject scales; a Deployment where it does not say."""
-    target = (doc.spec or _ScaledSpec()).scale_target_ref
-    if target is None:
-        return ()
-    return _scales(
-        target.api_version or "apps/v1", target.kind or "Deployment", key.namespace, target.name
-    )
+    """Return the workload that a ScaledObject scales, and what its triggers are let in by.
+
+    A Deployment and a TriggerAuthentication where it does not say. SOURCE: keda.sh ScaledObject.
+    """
+    spec = doc.spec or _ScaledSpec()
+    needs: list[Need] = []
+    target = spec.scale_target_ref
+    if target is not None:
+        version, kind = target.api_version or "apps/v1", target.kind or "Deployment"
+        needs += _scales(version, kind, key.namespace, target.name)
+    for trigger in spec.triggers or ():
+        given = trigger.authentication_ref
+        if given is not None:
+            of = resource_of(key.resource.group, given.kind or "TriggerAuthentication")
+            place = "" if given.kind.startswith("Cluster") else key.namespace
+            needs += named(Edge.PROVIDER, of, place, given.name, optional=True)
+    return each_once(needs)
 
 
 def _scales(api_version: str, kind: str, namespace: str, name: str) -> Sequence[Need]:

@@ -239,8 +239,7 @@ def calico_policy(doc: CalicoDocument, namespace: str, _labels: Mapping[str, str
     if pods is None or spaces is None:
         return None
     selector, inner = _parted(pods)
-    # SOURCE: projectcalico.org/v3: without types, ingress, and egress where it has rules.
-    types = spec.types or (("Ingress", "Egress") if spec.egress else ("Ingress",))
+    types = spec.types or _types_by_rules(spec)
     closed = frozenset(egress for egress in (False, True) if _TYPES[egress] in types)
     rules = [
         *_calico_rules(spec.ingress, namespace, egress=False),
@@ -251,6 +250,16 @@ def calico_policy(doc: CalicoDocument, namespace: str, _labels: Mapping[str, str
 
 
 _TYPES = {False: "Ingress", True: "Egress"}
+
+
+def _types_by_rules(spec: _CalicoSpec) -> tuple[str, ...]:
+    """Return which ways a policy without types is about: those that it has rules for, or in.
+
+    Source: libcalico-go, `defaultPolicyTypesField`.
+    """
+    if spec.egress:
+        return ("Ingress", "Egress") if spec.ingress else ("Egress",)
+    return ("Ingress",)
 
 
 def _calico_rules(

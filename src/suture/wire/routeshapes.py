@@ -6,7 +6,7 @@ Source: networking/v1; gateway.networking.k8s.io, whose versions agree in the fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -116,16 +116,23 @@ class _Target(msgspec.Struct, rename="camel", gc=False):
     section_name: str | None = None
 
 
-class _Mirror(msgspec.Struct, rename="camel", gc=False):
+class _Aside(msgspec.Struct, rename="camel", gc=False):
+    """Whom a filter asks beside the backend."""
+
     backend_ref: _Target | None = None
 
 
 class _Filter(msgspec.Struct, rename="camel", gc=False):
-    request_mirror: _Mirror | None = None
+    request_mirror: _Aside | None = None
+    external_auth: _Aside | None = None
+
+
+class _RouteBackend(_Target, rename="camel", gc=False):
+    filters: tuple[_Filter, ...] | None = None
 
 
 class _RouteRule(msgspec.Struct, rename="camel", gc=False):
-    backend_refs: tuple[_Target, ...] | None = None
+    backend_refs: tuple[_RouteBackend, ...] | None = None
     filters: tuple[_Filter, ...] | None = None
 
 
@@ -171,11 +178,21 @@ def _backend_needs(doc: RouteDocument, namespace: str) -> Iterator[Need]:
             # WHY optional: no request goes to a backend of weight zero, or waits for a mirror.
             idle = backend.weight == 0
             yield from _reference(Edge.ROUTES_TO, backend, namespace, "", "Service", optional=idle)
-        for one in rule.filters or ():
-            mirror = one.request_mirror.backend_ref if one.request_mirror is not None else None
-            if mirror is not None:
+            yield from _asked_aside(backend.filters, namespace)
+        yield from _asked_aside(rule.filters, namespace)
+
+
+def _asked_aside(filters: Iterable[_Filter] | None, namespace: str) -> Iterator[Need]:
+    """Yield whom filters ask: a mirror is not waited for, without an authority all is refused.
+
+    Source: Gateway API, HTTPRequestMirrorFilter and HTTPExternalAuthFilter.
+    """
+    for one in filters or ():
+        for aside, optional in ((one.request_mirror, True), (one.external_auth, False)):
+            if aside is not None and aside.backend_ref is not None:
+                backend = aside.backend_ref
                 yield from _reference(
-                    Edge.ROUTES_TO, mirror, namespace, "", "Service", optional=True
+                    Edge.ROUTES_TO, backend, namespace, "", "Service", optional=optional
                 )
 
 

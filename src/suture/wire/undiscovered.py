@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from suture.model.kindnames import plural_of
 from suture.model.names import Gvk, Resource
 from suture.model.objects import CrdFacts
+from suture.model.targets import resource_of
 from suture.wire.kinds import SHAPES
 
 CLUSTER_SCOPED: Mapping[str, frozenset[str]] = {
@@ -76,7 +76,7 @@ class Kinds:
         """Return the type that a kind is; None where only a guess is left."""
         known = self._known.get((gvk.group, gvk.kind))
         if known is None and gvk.group in CLUSTER_SCOPED:
-            known = Kind(_resource(gvk), _namespaced(gvk.group, gvk.kind))
+            known = Kind(resource_of(gvk.group, gvk.kind), _namespaced(gvk.group, gvk.kind))
             self._known[gvk.group, gvk.kind] = known
         return known
 
@@ -84,13 +84,9 @@ class Kinds:
         """Return the type that a kind is, or else most likely is, and remember it as that."""
         known = self.find(gvk)
         if known is None:
-            known = Kind(_resource(gvk), namespaced, guessed=True)
+            known = Kind(resource_of(gvk.group, gvk.kind), namespaced, guessed=True)
             self._known[gvk.group, gvk.kind] = known
         return known
-
-
-def _resource(gvk: Gvk) -> Resource:
-    return Resource(gvk.group, plural_of(gvk.kind).lower())
 
 
 def _namespaced(group: str, kind: str) -> bool:
