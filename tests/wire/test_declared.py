@@ -57,8 +57,10 @@ def selected(
     of: Resource = PODS,
     place: Place = Place.SAME,
     namespaces: str = "",
+    by_name: bool = False,
 ) -> Selected:
-    return Selected(path(field), of, written, place, path(namespaces) if namespaces else None)
+    spaces = path(namespaces) if namespaces else None
+    return Selected(path(field), of, written, place, spaces, by_name)
 
 
 def read(
@@ -352,6 +354,22 @@ def test_a_selector_looks_into_the_namespaces_that_are_said() -> None:
         Selection(PODS, "", Selector(), Selector.of({"team": "a"})),
     )
     assert selections(rule, everything, "") == (Selection(PODS, "", Selector(), Selector()),)
+
+
+def test_namespaces_by_name_or_any() -> None:
+    """As monitors select them; an empty one says no more than an absent one: its own."""
+    rule = selected("spec.selector", namespaces="spec.namespaceSelector", by_name=True)
+    own = (Selection(PODS, "ns", Selector()),)
+    two = Selector((Requirement("kubernetes.io/metadata.name", Operator.IN, ("a", "b")),))
+    for told, found in (
+        ({"any": True}, (Selection(PODS, "", Selector(), Selector()),)),
+        ({"matchNames": ["a", "b"]}, (Selection(PODS, "", Selector(), two),)),
+        ({"any": False, "matchNames": ["a", "b"]}, (Selection(PODS, "", Selector(), two),)),
+        ({}, own),
+        ({"matchNames": []}, own),
+        ({"matchNames": [1]}, own),
+    ):
+        assert selections(rule, {"selector": {}, "namespaceSelector": told}) == found
 
 
 @pytest.mark.parametrize(

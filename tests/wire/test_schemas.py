@@ -463,13 +463,58 @@ def test_fields_that_may_hold_a_name_are_held_against_kinds_later() -> None:
     assert len(called(fields(spec=fields(**many)))) == NAMING
 
 
-@pytest.mark.parametrize("described", [False, True])
-def test_of_a_spec_that_takes_any_fields_its_objects_tell(described: bool) -> None:
-    """Where it describes some, it tells of these alone, as ever."""
-    spec = {**(fields(secretName=TEXT) if described else {}), "type": "object", OPEN: True}
-    for schema in (fields(spec=spec), spec):
-        told = [rule.says for rule in read(schema) if isinstance(rule.says, Open)]
-        assert told == ([Open()] if not described else [])
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        pytest.param({OPEN: True}, [Open()], id="any fields"),
+        pytest.param({**fields(secretName=TEXT), OPEN: True}, [Open()], id="some are described"),
+        pytest.param(fields(part={OPEN: True}, size=TEXT), [Open()], id="a part of it"),
+        pytest.param(fields(part=fields(name=TEXT)), [], id="all are described"),
+    ],
+)
+def test_of_a_spec_that_takes_any_fields_its_objects_tell(
+    spec: dict[str, Any], told: list[Open]
+) -> None:
+    """Where it describes some, the objects tell of the others."""
+    schema = fields(spec=spec)
+    assert [rule.says for rule in read(schema) if isinstance(rule.says, Open)] == told
+
+
+def test_of_a_definition_that_takes_any_fields_its_objects_tell() -> None:
+    told = read({"type": "object", OPEN: True})
+    assert [rule.says for rule in told if isinstance(rule.says, Open)] == [Open()]
+
+
+@pytest.mark.parametrize(
+    ("field", "of", "key"),
+    [
+        ("apiTokenSecretRef", SECRETS, True),
+        ("tlsConfigMapKeyRef", CONFIG_MAPS, True),
+        ("credential", SECRETS, True),
+        ("passwordSecretRef", SECRETS, False),
+    ],
+)
+def test_a_word_may_say_what_a_secret_is_for(field: str, of: Resource, *, key: bool) -> None:
+    """Before the end of the name; a name and a key, and nothing else, are of a Secret's entry."""
+    inner = {"name": TEXT, "key": TEXT} if key else {"name": TEXT}
+    at = f"spec.{field}.key" if key else ""
+    assert said(**{field: fields(**inner)}) == [refers(f"spec.{field}.name", of, key=at)]
+
+
+def test_a_text_may_say_what_a_secret_is_for() -> None:
+    assert said(tlsSecretName=TEXT, tlsMapName=TEXT) == [refers("spec.tlsSecretName", SECRETS)]
+    assert said(rules=fields(name=TEXT, key=TEXT, value=TEXT)) == []
+
+
+def test_a_selector_is_of_what_its_own_kind_is_called_after() -> None:
+    """As in a monitor of Services, which selects namespaces by name."""
+    monitors = Resource("mon.example.com", "servicemonitors")
+    by_name = fields(any={"type": "boolean"}, matchNames={"type": "array", "items": TEXT})
+    schema = fields(spec=fields(selector=SELECTOR, namespaceSelector=by_name))
+    told = rules_of_schema(monitors, raw(msgspec.json.encode({"openAPIV3Schema": schema})))
+    found = [rule.says for rule in told if isinstance(rule.says, Selects)]
+    chosen = selects("spec.selector", SERVICES, Form.LABEL_SELECTOR)
+    assert found == [replace(chosen, namespaces=path("spec.namespaceSelector"), by_name=True)]
 
 
 def test_deep_schemas_are_left_alone() -> None:

@@ -17,20 +17,25 @@ from suture.impact.bodies import listeners_of
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
 from suture.impact.hands import is_dropped
+from suture.impact.keepers import keeps, works_for
 from suture.impact.over import is_over
 from suture.impact.parents import maker_of
+from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
+from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
 from suture.model.graph import GraphView, Use
 from suture.model.names import (
+    CONFIG_MAPS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
     GATEWAYS,
     JOBS,
     PODS,
     REPLICA_SETS,
+    SECRETS,
     WORKLOADS,
     Resource,
 )
@@ -56,6 +61,8 @@ ENDS_ASKED: Final = 256
 end with it, 3 us each; of more it is told as if they stayed."""
 
 _ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
+
+_READ: Final = frozenset({SECRETS, CONFIG_MAPS})
 
 _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
@@ -122,7 +129,8 @@ def _broken(
     asked = 0
     for use in uses:
         provided = use.edge is Edge.PROVIDER
-        if (use.optional and not provided) or (use.edge, use.row) in met:
+        optional = use.optional and not provided and not _is_swept(scene, use, row)
+        if optional or (use.edge, use.row) in met:
             continue
         met.add((use.edge, use.row))
         if provided:
@@ -148,6 +156,30 @@ def _broken(
                 users=tuple(map(scene.victim, named)),
                 explained=explained,
             )
+
+
+def _is_swept(scene: Scene, use: Use, row: int) -> bool:
+    """Whether a stranger takes a Secret or ConfigMap that a custom resource's own field names.
+
+    What such a field is called tells that it is named, and not who needs whom: what is made for
+    the resource goes by the hand that made it, and whoever keeps one of the two may know better. A
+    machine that has to do with neither knows neither.
+    """
+    view, actor = scene.view, scene.actor
+    if use.edge is not Edge.RULE or view.resource(row) not in _READ:
+        return False
+    if account_of(actor.user.username) is None or view.has_owner(row):
+        return False
+    user = view.resource(use.row)
+    return (
+        is_custom(user)
+        and not view.terminating(use.row)
+        and not is_over(view, use.row)
+        and not (scene.tied(row) or scene.tied(use.row) or keeps(scene, user))
+        and not any(
+            works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)
+        )
+    )
 
 
 def _ends_with(view: GraphView, user: int, row: int) -> bool:

@@ -66,6 +66,7 @@ class Selected(msgspec.Struct, frozen=True, gc=False):
     written: Form
     place: Place
     namespaces: FieldPath | None
+    by_name: bool = False
 
 
 class KindCalled(msgspec.Struct, frozen=True, gc=False):
@@ -78,7 +79,8 @@ class KindCalled(msgspec.Struct, frozen=True, gc=False):
 class OpenSpec(msgspec.Struct, frozen=True, gc=False):
     """A kind whose `spec` takes any fields, and the other kinds of its group, by their names.
 
-    `declared`: the fields of which a person says something, so that their names say nothing.
+    `declared`: the fields of which a person or the definition says something, so that their names
+    say nothing.
     """
 
     of: Resource
@@ -193,6 +195,12 @@ class _Sorted:
         self.open: OpenSpec | None = None
 
     def rules(self) -> KindRules:
+        """Return it as a value; what the definition says of a field its name says no more."""
+        said = {field for field, _ in self.named} | self.selected.keys()
+        taking_any = self.open
+        if taking_any is not None:
+            declared = tuple(sorted(said.union(taking_any.declared)))
+            taking_any = msgspec.structs.replace(taking_any, declared=declared)
         return KindRules(
             named=tuple(self.named.values()),
             parents=tuple(self.parents),
@@ -204,7 +212,7 @@ class _Sorted:
             lists=self.lists,
             provided=tuple(self.provided),
             called=tuple(self.called),
-            open=self.open,
+            open=taking_any,
         )
 
 
@@ -244,7 +252,9 @@ class _Table:
                 of = self._resource(says.of)
                 if self._heeds(rule, source, says.field):
                     place = Place.CLUSTER if of == NODES else says.place
-                    chosen = Selected(says.field, of, says.written, place, says.namespaces)
+                    chosen = Selected(
+                        says.field, of, says.written, place, says.namespaces, says.by_name
+                    )
                     self._of[source].selected.setdefault(says.field, chosen)
             case Family() as says:
                 self._take_family(source, says)

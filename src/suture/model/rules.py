@@ -115,7 +115,8 @@ class Selects(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="sele
     """A field selects other objects by label.
 
     `namespaces`: the field with a label selector of the namespaces to look into; where the object
-    has none it is its own. `place` CLUSTER: the selected kind has no namespaces.
+    has none it is its own; `by_name`: with `matchNames`, or `any`, instead. `place` CLUSTER: the
+    selected kind has no namespaces.
     """
 
     field: FieldPath
@@ -123,6 +124,7 @@ class Selects(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="sele
     written: Form = Form.LABEL_SELECTOR
     place: Place = Place.SAME
     namespaces: FieldPath | None = None
+    by_name: bool = False
 
 
 class Outside(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="outside"):

@@ -19,7 +19,7 @@ from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rulebook import KindRules, ParentOf, Selected
 from suture.model.rules import By, Form, Place, takes_along
-from suture.model.selectors import Selector
+from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
 from suture.wire.naming import LISTED, NAME, called, named, provided
@@ -45,6 +45,7 @@ from suture.wire.shapes import (
     Shape,
     each_once,
 )
+from suture.wire.trafficshapes import NAME_LABEL
 
 PRUNE, ORPHAN = "prune", "Orphan"
 """A field with a no that leaves all there, and the deletion policy that does."""
@@ -231,7 +232,12 @@ class Declared:
             spaces: Selector | None = None
             if rule.namespaces is not None:
                 for other in ends(*beside(way, rule.field, rule.namespaces)):
-                    spaces = self._selector(Form.LABEL_SELECTOR, other) or spaces
+                    told = (
+                        _spaces_by_name(other)
+                        if rule.by_name
+                        else self._selector(Form.LABEL_SELECTOR, other)
+                    )
+                    spaces = told or spaces
             # WHY everywhere: an object without a namespace has none of its own to look into.
             if spaces is None and not namespace:
                 spaces = Selector()
@@ -252,6 +258,18 @@ class Declared:
         except (msgspec.ValidationError, InputError):
             self._odd()
             return None
+
+
+def _spaces_by_name(value: object) -> Selector | None:
+    """Return which namespaces a field selects by name, or all; None where it selects none."""
+    if not isinstance(value, dict):
+        return None
+    names = value.get("matchNames")
+    if value.get("any") is True:
+        return Selector()
+    if isinstance(names, list) and names and all(isinstance(one, str) for one in names):
+        return Selector((Requirement(NAME_LABEL, Operator.IN, tuple(names)),))
+    return None
 
 
 def ruled(

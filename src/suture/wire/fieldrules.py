@@ -73,6 +73,21 @@ OBJECTS: Mapping[str, Resource] = {
 BACKENDS = frozenset({"services", "backends", "backendRefs"})
 """Lists whose items name a Service, where a port stands beside the name."""
 
+SUFFIXES: tuple[tuple[str, Resource], ...] = (
+    ("SecretRef", SECRETS),
+    ("SecretKeyRef", SECRETS),
+    ("ConfigMapRef", CONFIG_MAPS),
+    ("ConfigMapKeyRef", CONFIG_MAPS),
+)
+"""How the same fields end where a word says what the object is for: `apiTokenSecretRef`."""
+
+TEXT_ENDS = "SecretName", "ConfigMapName"
+"""How a text ends that names one of these, with a word for what it is for."""
+
+KEYED = frozenset({"name", "key"})
+"""The fields of an object that names an entry of a Secret, and nothing beside it. SOURCE: core/v1
+SecretKeySelector."""
+
 HEEDED = frozenset(
     {*TEXTS, *OBJECTS, *BACKENDS, "imagePullSecrets", "port", "servicePort", "kind", "name",
      "namespace", "key", "accessModes"}
@@ -129,6 +144,8 @@ class Schema(msgspec.Struct, rename="camel", gc=False):
 
 
 SELECTOR_FIELDS = frozenset({"matchLabels", "matchExpressions"})
+BY_NAME = frozenset({"any", "matchNames"})
+"""How namespaces are selected where they are not by label. SOURCE: monitoring.coreos.com."""
 
 
 def names_of_schema(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
@@ -207,20 +224,22 @@ def _said(
     resource: Resource, at: FieldPath, name: str, field: Schema, beside: Mapping[str, Schema]
 ) -> Iterator[Reference | Selects | Provided]:
     """Yield what one field says, which stands `beside` the others of its object."""
-    if name in TEXTS and field.type == "string":
-        to, place = TEXTS[name]
+    of = _named_object(name, field)
+    text = next((f"{end[0].lower()}{end[1:]}" for end in TEXT_ENDS if name.endswith(end)), name)
+    if text in TEXTS and field.type == "string":
+        to, place = TEXTS[text]
         elsewhere = f"{name.removesuffix('Name')}Namespace"
         where = _sibling(at, elsewhere) if elsewhere in beside else place
         leads = to == SERVICES and not beside.keys().isdisjoint(("port", "servicePort"))
         yield Reference(at, TypeName.of(to), where, optional=True, leads=leads)
-    elif name in OBJECTS:
+    elif of is not None:
         inner = field.properties or {}
         if "name" in inner and inner["name"].type == "string":
             yield Reference(
                 at.then("name"),
-                TypeName.of(OBJECTS[name]),
+                TypeName.of(of),
                 at.then("namespace") if "namespace" in inner else Place.SAME,
-                at.then("key") if "key" in inner and name.endswith("KeyRef") else None,
+                at.then("key") if "key" in inner and of in (SECRETS, CONFIG_MAPS) else None,
                 optional=True,
                 leads=name == "serviceRef" and "port" in inner,
             )
@@ -245,6 +264,17 @@ def _said(
         yield from _selects(resource, at, name, field, beside)
 
 
+def _named_object(name: str, field: Schema) -> Resource | None:
+    """Return of which type the object is that a field with a `name` in it names, if it tells."""
+    known = OBJECTS.get(name)
+    if known is None:
+        known = next((of for end, of in SUFFIXES if name.endswith(end)), None)
+    inner = field.properties
+    if known is None and inner is not None and inner.keys() == KEYED:
+        known = SECRETS if all(one.type == "string" for one in inner.values()) else None
+    return known
+
+
 def _selects(
     resource: Resource, at: FieldPath, name: str, field: Schema, beside: Mapping[str, Schema]
 ) -> Iterator[Selects]:
@@ -264,7 +294,12 @@ def _selects(
     if "accessModes" in beside or (stem.lower().endswith("namespace") and _whose(name, beside)):
         return
     of = STEMS.get(stem) or TypeName(resource.group, f"{stem[0].upper()}{stem[1:]}")
-    yield Selects(at, of, form, _PLACES.get(stem, Place.SAME), _namespaces(at, stem, beside))
+    if not stem and resource.plural.startswith("service"):
+        # WHY: a selector with no word for what it selects is of what its own kind is called after.
+        of = STEMS["service"]
+    place = _PLACES.get(stem, Place.SAME)
+    spaces, by_name = _namespaces(at, stem, beside)
+    yield Selects(at, of, form, place, spaces, by_name)
 
 
 def _stem(name: str) -> str:
@@ -285,11 +320,18 @@ def _companions(stem: str) -> tuple[str, ...]:
     return (f"{stem}NamespaceSelector",) if stem else ("namespaceSelector", "podNamespaceSelector")
 
 
-def _namespaces(at: FieldPath, stem: str, beside: Mapping[str, Schema]) -> FieldPath | None:
+def _namespaces(
+    at: FieldPath, stem: str, beside: Mapping[str, Schema]
+) -> tuple[FieldPath | None, bool]:
+    """Return which field beside a selector selects namespaces, and whether that is by name."""
     for name in _companions(stem):
-        if name in beside and beside[name].label_selector and at.steps[-1]:
-            return _sibling(at, name)
-    return None
+        field = beside.get(name)
+        if field is None or not at.steps[-1]:
+            continue
+        by_name = bool(field.properties) and (field.properties or {}).keys() <= BY_NAME
+        if field.label_selector or by_name:
+            return _sibling(at, name), by_name
+    return None, False
 
 
 def _sibling(at: FieldPath, name: str) -> FieldPath:

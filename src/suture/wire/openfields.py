@@ -10,7 +10,14 @@ from collections.abc import Hashable
 
 from suture.model.fieldnames import kinds_called
 from suture.model.rulebook import KindRules, OpenSpec, rules_by_kind
-from suture.wire.fieldrules import HEEDED, SELECTOR_FIELDS, SPEC, Schema, names_of_schema
+from suture.wire.fieldrules import (
+    HEEDED,
+    SELECTOR_FIELDS,
+    SPEC,
+    TEXT_ENDS,
+    Schema,
+    names_of_schema,
+)
 
 SHAPES_KNOWN = 128
 """LIMIT: shapes of one kind that are remembered, some kB each; past it they are forgotten."""
@@ -96,7 +103,7 @@ class OpenFields:
         if known is None:
             if len(self._telling) >= NAMES_KNOWN:
                 self._telling.clear()
-            known = name in HEEDED or name.endswith((*_SELECTS, "Namespace", "Ref"))
+            known = name in HEEDED or name.endswith((*_SELECTS, "Namespace", "Ref", *TEXT_ENDS))
             known = known or bool(kinds_called(name, self._beside))
             self._telling[name] = known
         return known

@@ -103,9 +103,12 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
 
 
 def _open(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the rule of a spec that takes any fields, and describes none."""
+    """Yield the rule of a spec that takes any fields, or has a part at its top that does."""
     spec = (root.properties or {}).get("spec") if root.properties else root
-    if spec is not None and spec.anything and not spec.properties:
+    if spec is None:
+        return
+    parts = (spec, *(spec.properties or {}).values())
+    if any(one.anything for one in parts):
         yield field_rule(resource, FieldPath(SPEC), Open())
 
 
