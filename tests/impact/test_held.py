@@ -12,7 +12,7 @@ from suture.impact.external import HELD
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import CONFIG_MAPS, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, CustomFacts
 
 TOPICS = Resource("streams.example.com", "topics")
 HOME = namespace("events")
@@ -61,6 +61,15 @@ def test_what_has_something_in_the_cluster() -> None:
     many = topics(HELD, BY)
     owned = [thing(CONFIG_MAPS, one.key.name, "events", owners=[owner(one)]) for one in many]
     assert outside(view_of(*many, *owned), HOME) == []
+
+
+@pytest.mark.parametrize("said", ["Orphan", "abandon", "retain"])
+def test_what_is_to_be_left_where_it_is(said: str) -> None:
+    """The documented way to give a cluster up: what the databases are for stays."""
+    kept = [
+        msgspec.structs.replace(one, facts=CustomFacts(outside=said)) for one in topics(HELD, BY)
+    ]
+    assert outside(view_of(*kept), HOME) == []
 
 
 def test_what_is_deleted_by_its_own_name() -> None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from suture.impact.effects import ExternalDeleted
 from suture.impact.hands import made_lately
+from suture.impact.inventory import LEAVES
 from suture.impact.machines import holder, is_id, node_behind
 from suture.impact.recent import is_custom, remover
 from suture.impact.scene import Scene
@@ -110,10 +111,16 @@ def _held_along(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, 
         row: (FINALIZER, by)
         for row in rows
         if (by := holder(view, row))
+        and not _is_left(view.facts(row))
         and not (view.children_of(row) or view.classes_owned(row))
         and not (view.sources(row, Edge.MANAGED_BY) or made_lately(scene, row))
     }
     return found if len(found) >= HELD else {}
+
+
+def _is_left(facts: Facts | None) -> bool:
+    """Whether a custom resource says that what it stands for stays when it goes."""
+    return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES
 
 
 def _is_machine(scene: Scene, row: int) -> bool:

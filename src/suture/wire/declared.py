@@ -162,7 +162,7 @@ class Declared:
 
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
-        rules = self.rules
+        rules, noted = self.rules, _noted(document)
         if rules.wanted is None and not (
             rules.outside
             or rules.selected
@@ -171,7 +171,7 @@ class Declared:
             or rules.lists
             or rules.open
         ):
-            return CustomFacts()
+            return CustomFacts(outside=noted)
         read, telling = self._telling(document, labels)
         selections: dict[Selection, None] = {}
         for told in telling:
@@ -179,7 +179,7 @@ class Declared:
                 for one in self._selections(rule, read, namespace):
                     selections[one] = None
         said = (_outside(read, field.steps) for field in rules.outside)
-        outside = next(filter(None, said), "")[:NAME]
+        outside = (noted or next(filter(None, said), ""))[:NAME]
         wanted = _wanted(rules.wanted, read)
         guessed = rules.pools and wanted is None
         pools = _pools(self._parts, read) if guessed else ()
@@ -343,6 +343,27 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
         if (gvk.group, gvk.kind) == rule.kind:
             return owner.name
     return ""
+
+
+_POLICY_NOTED = "/deletion-policy"
+
+
+def _noted(document: Document) -> str:
+    """Return what an annotation says becomes of the thing outside, whatever the spec says.
+
+    SOURCE: Config Connector and AWS Controllers for Kubernetes, `PREFIX/deletion-policy`.
+    """
+    meta = document.metadata
+    if meta is None or meta.annotations is ABSENT:
+        return ""
+    raw = bytes(meta.annotations)
+    # WHY first: hardly any object has one.
+    if b'/deletion-policy"' not in raw:
+        return ""
+    found = plain(meta.annotations)
+    said = found.items() if isinstance(found, dict) else ()
+    words = (value for key, value in said if key.endswith(_POLICY_NOTED))
+    return next((word[:NAME] for word in words if isinstance(word, str)), "")
 
 
 def _outside(read: Mapping[str, object], steps: Sequence[str]) -> str:

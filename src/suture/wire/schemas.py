@@ -123,9 +123,7 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             yield from _taking_along(resource, root)
         schema: Schema | None = root
         for step in steps:
-            if schema is None or (schema.anything and not schema.properties):
-                break
-            schema = (schema.properties or {}).get(step)
+            schema = _below(schema, step)
         if schema is None:
             continue
         if schema.type == "string" or schema.anything:
@@ -133,6 +131,14 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             yield field_rule(resource, field, Outside(field))
             if not schema.anything:
                 return
+
+
+def _below(schema: Schema | None, name: str) -> Schema | None:
+    """Return what a field is to look like; what takes any fields looks as it does itself."""
+    if schema is None:
+        return None
+    found = (schema.properties or {}).get(name)
+    return schema if found is None and schema.anything else found
 
 
 def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
@@ -148,8 +154,8 @@ def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         for name, field in (spec.properties or {}).items()
         if field.type == "boolean" and takes_along(name)
     ]
-    if spec.anything and not spec.properties:
-        found = [FieldPath(SPEC)]
+    if spec.anything:
+        found.insert(0, FieldPath(SPEC))
     for field in found[:POOLED]:
         yield field_rule(resource, field, Outside(field))
 
@@ -169,9 +175,7 @@ def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     """
     schema: Schema | None = root
     for step in REPLICAS:
-        if schema is None or (schema.anything and not schema.properties):
-            break
-        schema = (schema.properties or {}).get(step)
+        schema = _below(schema, step)
     if schema is not None and (schema.type == "integer" or schema.anything):
         field = FieldPath(REPLICAS)
         yield field_rule(resource, field, Family(wanted=field))
