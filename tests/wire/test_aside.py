@@ -10,7 +10,6 @@ from support.writes import body, trimmed
 from suture.model.edges import Edge
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.names import Resource
-from suture.model.objects import CustomFacts
 
 GATEWAY = "gateway.networking.k8s.io"
 
@@ -75,23 +74,3 @@ def test_which_ways_a_policy_without_types_is_about(
     facts = trimmed(Resource("crd.projectcalico.org", "networkpolicies"), policy).facts
     assert isinstance(facts, NetworkPolicyFacts)
     assert (facts.ingress, facts.egress) == about
-
-
-@pytest.mark.parametrize(
-    ("annotations", "outside"),
-    [
-        ({"cnrm.cloud.google.com/deletion-policy": "abandon"}, "abandon"),
-        ({"services.k8s.aws/deletion-policy": "retain", "other": "x"}, "retain"),
-        ({"example.com/deletion-policy-of": "retain"}, ""),
-        (None, ""),
-    ],
-)
-def test_an_annotation_says_what_becomes_of_the_thing_outside(
-    annotations: dict[str, str] | None, outside: str
-) -> None:
-    instance = body(
-        "Instance", "a", apiVersion="db.example.com/v1", metadata={"annotations": annotations}
-    )
-    facts = trimmed(Resource("db.example.com", "instances"), instance).facts
-    assert isinstance(facts, CustomFacts)
-    assert facts.outside == outside

@@ -669,3 +669,22 @@ def test_what_prunes_nothing_leaves_what_it_keeps(spec: object, outside: str) ->
     """As a deletion policy of that name does, which says more where there is one."""
     fields = (path("spec.deletionPolicy"), path("spec.prune"))
     assert read(KindRules(outside=fields), {"spec": spec})[1].outside == outside
+
+
+@pytest.mark.parametrize(
+    ("annotations", "outside"),
+    [
+        ({"cnrm.cloud.google.com/deletion-policy": "abandon"}, "abandon"),
+        ({"services.k8s.aws/deletion-policy": "retain", "other": "x"}, "retain"),
+        ({"example.com/deletion-policy-of": "retain"}, ""),
+        (None, ""),
+    ],
+)
+def test_an_annotation_says_what_becomes_of_the_thing_outside(
+    annotations: dict[str, str] | None, outside: str
+) -> None:
+    """Whatever the spec says."""
+    rules = KindRules(outside=(path("spec.deletionPolicy"),))
+    said = {"metadata": {"annotations": annotations}, "spec": {"deletionPolicy": "Delete"}}
+    assert read(rules, said)[1].outside == (outside or "Delete")
+    assert read(KindRules(), said)[1].outside == outside
