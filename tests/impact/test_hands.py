@@ -47,6 +47,7 @@ from suture.model.request import Request
 
 ME = operator().user.username
 APPLICATIONS = Resource("argoproj.io", "applications")
+DATABASES = Resource("db.example.com", "databases")
 ARGO = operator("system:serviceaccount:argocd:argocd-application-controller")
 HOUR_S = 3600
 READY = PodFacts(ready=True)
@@ -339,3 +340,37 @@ def test_a_copy_that_was_made_for_an_errand(
         one for one in effects(impact, ObjectsRemoved) if one.resource == "persistentvolumeclaims"
     ]
     assert (claims.lasting, claims.wanted, claims.replaced) == (1, wanted, 0)
+
+
+DATABASE = thing(DATABASES, "orders", "prod")
+
+
+def trial(labels: dict[str, str], *, owned: bool = True) -> list[ClusterObject]:
+    """Make a Deployment of the database with a Ready pod."""
+    owners = [owner(DATABASE)] if owned else []
+    first, *others = workload("canary")
+    made = [msgspec.structs.replace(first, owners=tuple(owners)), *others]
+    return [msgspec.structs.replace(one, labels=labels) for one in made]
+
+
+@pytest.mark.parametrize(
+    ("made", "hours", "labels", "members", "wanted"),
+    [
+        pytest.param({"canary": ME}, 0.5, {"app": "canary"}, 0, 0, id="tried"),
+        pytest.param({"canary": ME}, 2.0, {"app": "canary"}, 0, 1, id="kept for hours"),
+        pytest.param({"canary": "other"}, 0.5, {"app": "canary"}, 0, 1, id="made by another"),
+        pytest.param({"canary": ME, "orders": ME}, 0.5, {"app": "canary"}, 0, 1, id="a new life"),
+        pytest.param({"canary": ME}, 0.5, {"app": "shop"}, 1, 0, id="one beside others"),
+        pytest.param({"canary": ME}, 0.5, {"app": "shop"}, 0, 1, id="the only one reached"),
+    ],
+)
+def test_a_workload_that_was_only_tried(
+    made: dict[str, str], hours: float, labels: dict[str, str], members: int, wanted: int
+) -> None:
+    """An operator makes one to see where a pod would fit, and takes it away again."""
+    beside = workload("shop", replicas=members) if members else []
+    things = trial(labels)
+    view = cluster(DATABASE, things, beside, [service("shop")], made=made)
+    impact = impact_of(delete(things[0]), view, now=at(hours))
+    found = {one.resource: one.wanted for one in effects(impact, ObjectsRemoved)}
+    assert found["deployments.apps"] == wanted

@@ -102,4 +102,19 @@ def test_what_is_of_a_node_that_is_gone_may_go() -> None:
     """Its owner was another life, or is nowhere."""
     kept = thing(ENDPOINTS, "n-0", owners=[owner(node(), controller=False)])
     assert removed(kept)[1] == 0
-    assert removed(thing(ENDPOINTS, "n-0"), node()) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("kept", "of", "wanted"),
+    [
+        pytest.param(thing(ENDPOINTS, "n-0"), node(), 1, id="of its name"),
+        pytest.param(thing(ENDPOINTS, "n-0"), node(closed=True), 0, id="closed"),
+        pytest.param(thing(ENDPOINTS, "n-1"), node(), 0, id="of another name"),
+        pytest.param(thing(ENDPOINTS, "n-0", "shop"), node(), 0, id="in a namespace"),
+    ],
+)
+def test_what_nobody_owns_is_known_by_its_name(
+    kept: ClusterObject, of: ClusterObject, wanted: int
+) -> None:
+    """Agents that make the record of their node themselves leave no owner on it."""
+    assert removed(kept, of) == (wanted, wanted)

@@ -24,6 +24,7 @@ from suture.model.names import (
     INGRESSES,
     JOBS,
     NAMESPACES,
+    NODES,
     PODS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
@@ -266,12 +267,16 @@ def stands_for_living(view: GraphView, row: int) -> bool:
 
     Such are the endpoints and ranges of addresses that a network agent keeps, one for each pod or
     node and for as long as it lives. One that was looked up by name may belong to the next of that
-    name. A node that is closed is on its way out, and what is kept of it may go before it.
+    name. What nobody owns and is in no namespace is a node's by its name alone. A node that is
+    closed is on its way out, and what is kept of it may go before it.
     """
     resource = view.resource(row)
     if "." not in resource.group or resource.group.endswith(".k8s.io"):
         return False
     name = view.name(row)
+    if not view.namespace(row) and not view.has_owner(row):
+        node = view.find(ObjectKey(NODES, "", name))
+        return node is not None and _is_up(view, node)
     return any(
         owner.present and view.name(owner.row) == name and _is_up(view, owner.row)
         for owner in view.owners(row)

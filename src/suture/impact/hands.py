@@ -145,6 +145,29 @@ def own_copy(scene: Scene, row: int) -> bool:
     return len(below) <= AT_WORK and not any(_at_work(view, one) for one in below)
 
 
+def is_trial(scene: Scene, row: int) -> bool:
+    """Whether a workload was only tried: the actor made it within the hour.
+
+    It goes alone, Services that reach it have others, and what it is of was there before that hour:
+    where both are new, it may be a child of the next life that is taken for one of the last. So
+    operators try out whether a pod would fit before they give it a place.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(row)
+    if now is None or parent < 0 or scene.change.direct != (row,):
+        return False
+    since_ns = now.mono_ns - HOUR_S * 10**9
+    made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
+    if made is None or made.identity != scene.actor.user.username or made.at_ns < since_ns:
+        return False
+    # WHY: where the making of the one is remembered, that of the other would be.
+    if of is not None and of.at_ns >= since_ns:
+        return False
+    pods = scene.kinds.get(PODS, ())
+    reaching = {service for pod in pods for service in scene.causes.services_of(pod)}
+    return all(view.serving_count(service) > len(pods) for service in reaching)
+
+
 def _at_work(view: GraphView, row: int) -> bool:
     """Whether an object runs, is to run, or is a Service, which is there to be reached."""
     if view.gone(row) or view.terminating(row):

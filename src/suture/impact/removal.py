@@ -29,6 +29,7 @@ from suture.impact.external import still_listed
 from suture.impact.hands import (
     claim_replaced,
     idle_of_hand,
+    is_trial,
     made_before,
     made_lately,
     own_copy,
@@ -39,7 +40,7 @@ from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.impact.uninstalled import is_uninstalled
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, Resource
+from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, WORKLOADS, Resource
 
 PROTECT, PROTECTED = "suture.dev/protect", "true"
 """The label by which people say that an object is to stay, whoever would take it away."""
@@ -167,6 +168,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         replaced = claim_replaced(scene, left[0])
         tally.wanted -= replaced or own_copy(scene, left[0])
         tally.replaced += replaced
+    if tally.wanted and resource in WORKLOADS and is_trial(scene, left[0]):
+        tally.wanted -= 1
     if tally.wanted and may_work(resource):
         tally.in_use += sum(
             row in left and causes.wanted(row) and works(scene, row)
