@@ -100,12 +100,15 @@ def test_links_that_are_not_read_are_told(tmp_path: Path) -> None:
     (folder / "gone.yaml").symlink_to(beside / "gone.yaml")
     (folder / "gone.txt").symlink_to(beside / "gone.txt")
     (folder / ".hidden").symlink_to(beside)
+    (folder / "loop").symlink_to(".")
+    (folder / "itself.yaml").symlink_to("itself.yaml")
     opened = open_source(folder, now=START)
 
     assert [one.key.name for one in opened.graph] == ["web-1"]
     assert [note.partition(" is a link ")[0] for note in opened.notes] == [
         f"left out: {folder}/base:",
         f"left out: {folder}/gone.yaml:",
+        f"left out: {folder}/itself.yaml:",
     ]
     assert not opened.whole
     assert opened.graph.freshness[PODS].unknown == f"{folder}/base could not be read"

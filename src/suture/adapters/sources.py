@@ -163,11 +163,18 @@ def _folder(path: Path) -> Iterator[Path]:
 
 
 def _skipped(path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the links of a folder that are not read, and why."""
-    for file in _seen(path):
-        if file.is_symlink() and file.is_dir():
+    """Yield the links of a folder that are not read, and why.
+
+    One to a folder that is read in its own place loses nothing.
+    """
+    found, root = _seen(path), path.resolve()
+    read = {root, *(root / file.relative_to(path) for file in found)}
+    for file in found:
+        if not file.is_symlink():
+            continue
+        if file.is_dir() and file.resolve() not in read:
             yield file, "is a link to a folder, which is not followed"
-        elif file.is_symlink() and file.suffix in SUFFIXES and not file.exists():
+        elif file.suffix in SUFFIXES and not file.exists():
             yield file, "is a link that leads nowhere"
 
 
