@@ -124,11 +124,11 @@ def test_an_object_that_has_items_is_no_list() -> None:
         pytest.param("apiVersion: v1\nkind: List\nitems: soup\n", 3, "items", "is no list of objects", id="items"),
         pytest.param(
             "apiVersion: v1\nkind: Pod\nmetadata: {name: ''}\n",
-            3, "metadata.name", "expected `str` of length >= 1", id="empty-name",
+            3, "metadata.name", "must not be empty", id="empty-name",
         ),
         pytest.param(
             '{"apiVersion": "", "kind": "", "metadata": {"name": "one"}}',
-            1, "apiVersion", "expected `str` of length >= 1", id="empty-kind",
+            1, "apiVersion", "must not be empty", id="empty-kind",
         ),
         pytest.param("just text\n", 1, "", "expected `object`, got `str`", id="text"),
         pytest.param('{"apiVersion": "v1",\n "kind": 7}', 1, "kind", "expected `str`, got `int`", id="json-kind"),
