@@ -246,6 +246,13 @@ def test_after_something_was_lost_absence_is_not_known(
     assert ("2.json" in view.unknown(PODS)) is not pods
 
 
+def test_of_a_kind_that_was_lost_whole_is_not_said_that_there_is_none() -> None:
+    """The one that was there could not be read."""
+    found = gathered(body("Pod", "p"), {"apiVersion": "v1", "kind": "Node"})
+
+    assert GraphView(found.graph).unknown(NODES) == "1.json:1 could not be read"
+
+
 def test_what_is_skipped_may_have_held_anything() -> None:
     """It is told, and nothing is known to be absent."""
     gatherer = Gatherer("here", START)
@@ -254,6 +261,7 @@ def test_what_is_skipped_may_have_held_anything() -> None:
     found = gatherer.finish()
 
     assert found.notes == ("left out: 1.json: leads nowhere",)
+    assert GraphView(found.graph).unknown(NODES) == "there is none in `here`"
     assert not GraphView(found.graph).listed(PODS)
 
 

@@ -255,7 +255,8 @@ class Gatherer:
                 self._graph.mark_unknown(resource, doubt)
         # WHY unknown and not empty: files need not hold all that a cluster does.
         for resource in {*OF_THE_MODEL, *NAMED.values()} - self._types:
-            self._graph.mark_unknown(resource, f"there is none in `{self._source}`")
+            none = f"there is none in `{self._source}`"
+            self._graph.mark_unknown(resource, self._doubts.get(resource, none))
 
     def _doubt(self, lost: LostError) -> None:
         """Note of which kind, or of any, one was there that could not be read."""
