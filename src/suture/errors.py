@@ -47,6 +47,7 @@ class DocumentError(InputError):
         super().__init__(f"{place}:{at} {problem}")
         self.source = source
         self.line = line
+        self.place = place
         self.field = field
         self.problem = problem
 

@@ -89,6 +89,31 @@ def test_a_folder_is_read_to_its_last_corner(tmp_path: Path) -> None:
     assert (opened.kind, opened.whole, opened.notes) == ("manifests", True, ())
 
 
+def test_links_that_are_not_read_are_told(tmp_path: Path) -> None:
+    """One that leads nowhere, and a folder by another way; what they hold is not known."""
+    folder, beside = tmp_path / "repo", tmp_path / "base"
+    folder.mkdir()
+    beside.mkdir()
+    (beside / "b.yaml").write_text(json.dumps(POD))
+    (folder / "a.yaml").symlink_to(beside / "b.yaml")
+    (folder / "base").symlink_to(beside)
+    (folder / "gone.yaml").symlink_to(beside / "gone.yaml")
+    (folder / "gone.txt").symlink_to(beside / "gone.txt")
+    (folder / ".hidden").symlink_to(beside)
+    (folder / "loop").symlink_to(".")
+    (folder / "itself.yaml").symlink_to("itself.yaml")
+    opened = open_source(folder, now=START)
+
+    assert [one.key.name for one in opened.graph] == ["web-1"]
+    assert [note.partition(" is a link ")[0] for note in opened.notes] == [
+        f"left out: {folder}/base:",
+        f"left out: {folder}/gone.yaml:",
+        f"left out: {folder}/itself.yaml:",
+    ]
+    assert not opened.whole
+    assert opened.graph.freshness[PODS].unknown == f"{folder}/base could not be read"
+
+
 def test_kubectl_output_is_read_from_a_file(tmp_path: Path) -> None:
     """Large enough to be mapped: objects, waiting ones too, outlive the mapping."""
     padding = {"annotations": {"pad": "x" * 4000}}

@@ -13,7 +13,7 @@ from suture.app.listing import ATTEMPTS, Lister, Progress
 from suture.app.sources import Gathered
 from suture.errors import ApiError, UnavailableError
 from suture.model.graph import GraphView
-from suture.model.names import NAMESPACES, PODS, SERVICES, ObjectKey
+from suture.model.names import LEASES, NAMESPACES, PODS, SERVICES, ObjectKey
 from suture.model.objects import PodFacts
 from suture.wire.discovery import StaleGroup
 
@@ -55,6 +55,18 @@ async def test_every_kind_that_the_model_keeps_is_listed() -> None:
     assert int(found.graph.freshness[PODS].resource_version) > 100
     assert view.listed(SERVICES)
     assert (found.whole, found.notes) == (True, ())
+
+
+async def test_leases_are_listed_and_events_are_not() -> None:
+    """What is listed once has no part in what Leases write; of Events there is no end."""
+    made = cluster()
+    made.write(LEASES, "leader", "prod", spec={"holderIdentity": "p0_1"})
+    found = await listed(made)
+    row = found.graph.row(ObjectKey(LEASES, "prod", "leader"))
+    assert row is not None
+
+    assert [one.target for one in found.graph.at(row).needs] == [ObjectKey(PODS, "prod", "p0")]
+    assert found.graph.count(EVENTS) == 0
 
 
 async def test_of_secrets_only_metadata_is_asked_for() -> None:

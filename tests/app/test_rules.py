@@ -17,7 +17,16 @@ from suture.model import names
 from suture.model.edges import Edge, Need
 from suture.model.fieldpath import FieldPath
 from suture.model.graph import Graph
-from suture.model.names import CONFIG_MAPS, CRDS, PODS, SECRETS, Gvk, ObjectKey, Resource
+from suture.model.names import (
+    CONFIG_MAPS,
+    CRDS,
+    DEPLOYMENTS,
+    PODS,
+    SECRETS,
+    Gvk,
+    ObjectKey,
+    Resource,
+)
 from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, Facts
 from suture.model.rulebook import KindRules, Waiting
 from suture.model.rules import (
@@ -322,16 +331,52 @@ def test_rules_are_heeded_in_files() -> None:
         assert found.notes == ()
 
 
-def test_rules_of_files_that_cannot_be_heeded_are_noted() -> None:
-    """About a kind that was read before, and about one that is not there."""
-    family = {"children": [{"kind": "Pod", "by": "label", "label": "x"}]}
-    source = {"from": {"group": "example.com", "kind": "Widget"}}
+def test_rules_of_files_are_heeded_of_what_was_read_before() -> None:
+    """Of kinds that are read closely, and of kinds that are known by their metadata alone."""
     own = "policies.suture.dev/v1alpha1"
-    late = whole("ReferenceRule", "family", own, spec={**source, **family})
-    found = gathered([whole("Pod", "p"), *instances()[:2], late])
-    assert [note for note in found.notes if "rules about pods" in note]
-    found = gathered([whole("Pod", "p"), late])
-    assert [note for note in found.notes if "rule family" in note]
+    to = {"kind": "Secret"}
+    for kind, version, resource in (
+        ("Deployment", "apps/v1", DEPLOYMENTS),
+        ("ResourceQuota", "v1", Resource("", "resourcequotas")),
+    ):
+        source = {"group": resource.group, "kind": kind}
+        at = "metadata.annotations['example.com/key']"
+        rule = whole("ReferenceRule", "keys", own, spec={"from": source, "field": at, "to": to})
+        thing = whole(kind, "w", version)
+        thing["metadata"] |= {"annotations": {"example.com/key": "s"}, "uid": "u"}
+        bad = whole(kind, "bad", version, spec=7, status=7)
+        found = gathered([thing, bad, whole("Secret", "s"), rule])
+        row = found.graph.row(ObjectKey(resource, "shop", "w"))
+
+        assert row is not None
+        assert need(SECRETS, "s") in found.graph.at(row).needs
+        assert [note for note in found.notes if not note.startswith("odd: 1 ")] == []
+
+
+def test_a_rule_of_files_may_name_what_no_file_holds() -> None:
+    """A kind that every cluster has is known, whether there is one among the files or not."""
+    found = gathered(instances())
+
+    assert read(found.graph) == BY_BOTH
+    assert found.notes == ()
+
+
+def test_rules_of_files_that_cannot_be_heeded_are_noted() -> None:
+    """About a kind that is not there; and those that make no sense, with their place."""
+    own = "policies.suture.dev/v1alpha1"
+    source = {"from": {"group": "example.com", "kind": "Widget"}}
+    late = whole("ReferenceRule", "family", own, spec={**source, "wanted": "spec.size"})
+    assert [note for note in gathered([late]).notes if "rule family" in note]
+
+    wrong = whole("ReferenceRule", "wrong", own, spec={**source, "wanted": "spec..size"})
+    newer = whole("ReferenceRule", "newer", "policies.suture.dev/v1beta9", spec=late["spec"])
+    found = gathered([wrong, newer, *instances()])
+    assert [note.partition(": ReferenceRule")[0] for note in found.notes] == [
+        "not heeded: a file"
+    ] * 2
+    assert "`spec.wanted`" in found.notes[0]
+    assert "`apiVersion` cannot be `policies.suture.dev/v1beta9`; give `" in found.notes[1]
+    assert not found.whole
 
 
 async def test_rules_are_heeded_when_a_cluster_is_listed_once() -> None:

@@ -10,14 +10,18 @@ import pytest
 
 from support.cluster import START
 from suture.app.sources import Gathered, Gatherer, NothingReadError
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
     CONFIG_MAPS,
     CRDS,
     DEPLOYMENTS,
+    LEASES,
+    NAMESPACES,
     NODES,
     PODS,
+    PRIORITY_CLASSES,
     SECRETS,
     SERVICES,
     ObjectKey,
@@ -152,6 +156,18 @@ def test_a_kind_that_nobody_defines_is_guessed_and_said_to_be() -> None:
     assert not found.whole
 
 
+def test_the_scope_of_a_guessed_kind_is_told_by_all_of_its_objects() -> None:
+    """One that names a namespace tells that the others are in the default one."""
+    found = gathered(
+        body("Foo", "a", "x.io/v1"),
+        body("Foo", "b", "x.io/v1", namespace="n1"),
+        body("Foo", "b", "x.io/v2", namespace="n2"),
+    )
+
+    assert keys(found) == ["foos.x.io default/a", "foos.x.io n1/b", "foos.x.io n2/b"]
+    assert [note.partition(":")[0] for note in found.notes] == ["guessed"]
+
+
 def test_nothing_is_left_out_without_a_word() -> None:
     """What is no object, what is there twice, what the model does not keep."""
     found = gathered(
@@ -191,6 +207,107 @@ def test_a_type_that_occurs_is_known_and_others_are_not() -> None:
     assert view.unknown(NODES) == "there is none in `here`"
     assert view.unknown(CLAIMS)
     assert found.graph.freshness[PODS].heard_ns == START.mono_ns
+
+
+def test_an_empty_list_of_one_kind_is_read_alone() -> None:
+    """It says that there are none of it, and nothing of others."""
+    found = gathered({"apiVersion": "v1", "kind": "PodList", "items": []})
+
+    assert (len(found.graph), found.whole) == (0, True)
+    assert GraphView(found.graph).listed(PODS)
+
+
+def test_kinds_that_others_name_are_known_as_well_as_those_that_are_read() -> None:
+    """Of neither is said that the type is not known, only that no file holds one."""
+    found = gathered(body("Pod", "p"))
+    view = GraphView(found.graph)
+
+    for resource in (CONFIG_MAPS, SECRETS, PRIORITY_CLASSES, NAMESPACES):
+        assert view.unknown(resource) == "there is none in `here`"
+        assert resource in found.graph.kinds.values()
+
+
+@pytest.mark.parametrize(
+    ("lost", "pods", "nodes"),
+    [
+        pytest.param(b"kind: [", False, False, id="text"),
+        pytest.param({"apiVersion": "v1", "kind": "Pod"}, False, True, id="one-of-a-kind"),
+        pytest.param({"apiVersion": "v1", "kind": "Soup"}, True, True, id="one-of-another-kind"),
+        pytest.param({"replicas": 3}, True, True, id="no-object"),
+    ],
+)
+def test_after_something_was_lost_absence_is_not_known(
+    lost: object, *, pods: bool, nodes: bool
+) -> None:
+    """What is not here may be in what could not be read: one of a kind, or any."""
+    view = GraphView(gathered(body("Pod", "p"), body("Node", "n"), lost).graph)
+
+    assert (view.listed(PODS), view.listed(NODES)) == (pods, nodes)
+    assert ("2.json" in view.unknown(PODS)) is not pods
+
+
+def test_of_a_kind_that_was_lost_whole_is_not_said_that_there_is_none() -> None:
+    """The one that was there could not be read."""
+    found = gathered(body("Pod", "p"), {"apiVersion": "v1", "kind": "Node"})
+
+    assert GraphView(found.graph).unknown(NODES) == "1.json:1 could not be read"
+
+
+def test_what_is_skipped_may_have_held_anything() -> None:
+    """It is told, and nothing is known to be absent."""
+    gatherer = Gatherer("here", START)
+    gatherer.add(json.dumps(body("Pod", "p")).encode(), "0.json")
+    gatherer.skip("1.json", "leads nowhere")
+    found = gatherer.finish()
+
+    assert found.notes == ("left out: 1.json: leads nowhere",)
+    assert GraphView(found.graph).unknown(NODES) == "there is none in `here`"
+    assert not GraphView(found.graph).listed(PODS)
+
+
+def test_leases_are_read() -> None:
+    """With who holds them."""
+    lease = body("Lease", "l", "coordination.k8s.io/v1", namespace="kube-system")
+    found = gathered({**lease, "spec": {"holderIdentity": "web-1_7"}}, body("Pod", "web-1"))
+
+    (holder,) = at(found, LEASES, "l", "kube-system").needs
+    assert (holder.edge, holder.target.name) == (Edge.HOLDER, "web-1")
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "path"),
+    [
+        ("Pod", "v1", ("spec",)),
+        ("Deployment", "apps/v1", ("spec", "template", "spec")),
+        ("CronJob", "batch/v1", ("spec", "jobTemplate", "spec", "template", "spec")),
+    ],
+)
+@pytest.mark.parametrize("meta", [{}, {"uid": "u", "namespace": "default"}])
+def test_the_older_name_of_an_account_is_read(
+    kind: str, version: str, path: tuple[str, ...], meta: dict[str, str]
+) -> None:
+    """As the API server has it, which keeps both alike; the newer one counts."""
+    for said, wanted in (
+        ({"serviceAccount": "old"}, "old"),
+        ({"serviceAccount": "old", "serviceAccountName": "new"}, "new"),
+    ):
+        pod: dict[str, Any] = {"containers": [], **said}
+        for step in reversed(path):
+            pod = {step: pod}
+        found = gathered({**body(kind, "web", version, **meta), **pod})
+        (thing,) = found.graph
+
+        accounts = [one.target.name for one in thing.needs if one.edge is Edge.SERVICE_ACCOUNT]
+        assert accounts == [wanted]
+
+
+def test_odd_specs_are_odd_whatever_account_they_name() -> None:
+    """Filling in the newer name hides nothing of what is wrong."""
+    found = gathered({**body("Deployment", "web", "apps/v1"), "spec": [{"serviceAccount": "a"}]})
+
+    assert keys(found) == ["deployments.apps default/web"]
+    assert not found.whole
 
 
 def test_facts_are_read_as_from_a_cluster() -> None:

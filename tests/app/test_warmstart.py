@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from support.cluster import START
 from support.fakecluster import SECRETS, FakeCluster, api
 from support.following import CRD, PACE, SPEED, WIDGETS, World, pod, populate, until
+from suture.app.listing import Lister
 from suture.app.warmstart import same_cluster
 from suture.app.watches import Want
 from suture.model import names
@@ -75,6 +77,18 @@ async def test_a_kind_that_is_wanted_in_another_form_is_listed() -> None:
         assert web.facts is None
         assert lists(world, names.PODS) == 1
         assert lists(world, SECRETS) == 0
+
+
+async def test_a_kind_that_is_not_followed_goes() -> None:
+    """Leases, which a list that is made once has: nobody would keep them as they are."""
+    cluster, graph = await saved()
+    found = (await Lister(cluster, lambda: START).run()).graph
+    assert found.count(names.LEASES) == 1
+    world = World(cluster, graph=found)
+    async with world.running():
+        await until(lambda: not found.count(names.LEASES))
+        assert not world.behind()
+    assert graph.count(names.LEASES) == 0
 
 
 async def test_a_kind_that_is_served_no_more_goes() -> None:

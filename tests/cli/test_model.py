@@ -156,7 +156,7 @@ def test_manifests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     assert run("show", "ing/web", "--from", file) == 0
 
-    assert "routes to → services web  unknown: there is none in" in " ".join(
+    assert "routes to → Service web  unknown: there is none in" in " ".join(
         capsys.readouterr().out.split()
     ).replace("web unknown", "web  unknown")
 

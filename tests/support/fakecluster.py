@@ -119,7 +119,9 @@ class FakeCluster:
         }
         if namespace:
             meta["namespace"] = namespace
-        found = {"kind": self.apis[path].kind, "apiVersion": "v1", "metadata": meta, **body}
+        api = self.apis[path]
+        version = f"{api.group}/{api.version}".removeprefix("/")
+        found = {"kind": api.kind, "apiVersion": version, "metadata": meta, **body}
         self.objects[path][key] = found
         self._tell(path, "MODIFIED" if known else "ADDED", found)
         return found

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suture.errors import DocumentError
-from suture.wire.manifests import Empty, Found, Piece, read_manifests
+from suture.wire.manifests import Empty, Found, LostError, Piece, read_manifests
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one", "namespace": "prod"}}
 CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "two"}}
@@ -61,6 +61,10 @@ def wrong(pieces: list[Piece]) -> list[tuple[int | None, str, str]]:
         ),
         pytest.param(json.dumps([POD, CLAIM]), ["one", "two"], id="array"),
         pytest.param(f"{json.dumps(POD)}\n{json.dumps(CLAIM)}\n", ["one", "two"], id="lines"),
+        pytest.param(
+            "- " + YAML.replace("\n", "\n  ") + "\n- " + json.dumps(CLAIM), ["one", "two"],
+            id="yaml-array",
+        ),
         pytest.param("", [], id="empty"),
         pytest.param("# nothing yet\n", [], id="comment"),
     ],
@@ -76,11 +80,11 @@ def test_objects_come_out_in_their_order(text: str, wanted: list[str]) -> None:
 def test_items_of_a_list_of_one_kind_get_its_kind() -> None:
     """As the API server writes lists: `PodList`, and items that do not say what they are."""
     body = {key: value for key, value in POD.items() if key == "metadata"}
-    (found,) = read(json.dumps({"apiVersion": "v1", "kind": "PodList", "items": [body]}))
-
-    assert isinstance(found, Found)
-    assert (found.head.api_version, found.head.kind) == ("v1", "Pod")
-    assert json.loads(bytes(found.body))["kind"] == "Pod"
+    text = json.dumps({"apiVersion": "v1", "kind": "PodList", "items": [body]})
+    for found in read(text) + read(f"# yaml\n{text}"):
+        assert isinstance(found, Found)
+        assert (found.head.api_version, found.head.kind) == ("v1", "Pod")
+        assert json.loads(bytes(found.body))["kind"] == "Pod"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +122,14 @@ def test_an_object_that_has_items_is_no_list() -> None:
             6, "items[0].metadata", "expected `object`, got `int`", id="in-a-list",
         ),
         pytest.param("apiVersion: v1\nkind: List\nitems: soup\n", 3, "items", "is no list of objects", id="items"),
+        pytest.param(
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: ''}\n",
+            3, "metadata.name", "must not be empty", id="empty-name",
+        ),
+        pytest.param(
+            '{"apiVersion": "", "kind": "", "metadata": {"name": "one"}}',
+            1, "apiVersion", "must not be empty", id="empty-kind",
+        ),
         pytest.param("just text\n", 1, "", "expected `object`, got `str`", id="text"),
         pytest.param('{"apiVersion": "v1",\n "kind": 7}', 1, "kind", "expected `str`, got `int`", id="json-kind"),
         pytest.param('{\n "items": [\n  {"kind": "A"},\n\n  {"kind": 2}]}', 3, "items[0]", "lacks the field `apiVersion`", id="json-item"),
@@ -145,12 +157,47 @@ def test_lines_of_json_are_counted_over_many_faults() -> None:
 
 
 def test_a_bad_document_does_not_spoil_its_neighbours() -> None:
-    """What is around it is read; only broken YAML ends a file."""
-    pieces = read(f"{YAML}---\nsoup\n---\n{YAML}")
-
-    assert names(pieces) == ["one", "one"]
-    assert len(wrong(pieces)) == 1
+    """What is around it is read, whatever is wrong with it."""
+    for bad in ("soup", "{{ .Values.x }}", "a: [", "a: 'x", "a: 1\n b: 2", "a: !thing 1"):
+        pieces = read(f"{YAML}---\n{bad}\n---\n{YAML}")
+        assert names(pieces) == ["one", "one"]
+        assert len(wrong(pieces)) == 1
     assert wrong(read("a: [\n"))[0][0] == 2
+
+
+@pytest.mark.parametrize("bad", ['{"kind": 7,,}', '{"kind": "Pod"', "soup", '{"kind": "Pod"}'])
+def test_a_bad_line_does_not_spoil_its_neighbours(bad: str) -> None:
+    """Of JSON lines each is read for itself, and told by its own number."""
+    pieces = read("\n".join([json.dumps(POD), "", bad, json.dumps(CLAIM), ""]))
+
+    assert names(pieces) == ["one", "two"]
+    assert [line for line, _, _ in wrong(pieces)] == [3]
+
+
+def test_a_value_nested_too_deep_does_not_spoil_its_neighbours() -> None:
+    """It is read as null, as in what a cluster lists."""
+    deep = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "deep"}, "spec": %s}'
+    nested = deep % ('{"a":' * 5000 + "1" + "}" * 5000)
+    pieces = read(f'{{"kind": "List", "items": [{json.dumps(POD)}, {nested}]}}')
+
+    assert (names(pieces), wrong(pieces)) == (["one", "deep"], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        pytest.param("a: 1\n", [], id="no-object"),
+        pytest.param("apiVersion: v1\nkind: Pod\n", [Empty("v1", "Pod")], id="object"),
+        pytest.param('{"apiVersion": "v1", "kind": "Pod"}', [Empty("v1", "Pod")], id="json-object"),
+        pytest.param("a: [\n", [None], id="no-yaml"),
+        pytest.param("{,}", [None], id="no-json"),
+        pytest.param("kind: List\nitems: soup\n", [None], id="no-list"),
+        pytest.param('{"kind": "List", "items": "soup"}', [None], id="no-json-list"),
+    ],
+)
+def test_what_is_lost_is_told_from_what_is_no_object(text: str, lost: list[Empty | None]) -> None:
+    """An object of a kind, what may hold any, and a file of other things that holds none."""
+    assert [one.kind for one in read(text) if isinstance(one, LostError)] == lost
 
 
 def test_a_mapped_file_reads_as_its_bytes_do() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from suture.errors import DocumentError
 from suture.model.documents import Document
 from suture.wire import yaml
-from suture.wire.yaml import read_documents
+from suture.wire.yaml import read_documents, read_each
 
 
 def value_of(text: str) -> object:
@@ -134,6 +134,25 @@ def test_what_cannot_be_read_is_placed(text: str | bytes, line: int, problem: st
         read_documents(text, "bad.yaml")
     assert raised.value.line == line
     assert problem in raised.value.problem
+
+
+def test_what_cannot_be_read_leaves_the_documents_beside_it() -> None:
+    """Each with the lines of the file; a border within a document that is bad begins the next."""
+    text = "a: 1\n---\nb: [\n--- # more\nc: 3\nd: 4\n---\n{{ .Values.x }}\n---\n|\n --- no\n"
+    parts = list(read_each(text, "f"))
+    sound = [one for one in parts if isinstance(one, Document)]
+
+    assert [one.value for one in sound] == [{"a": 1}, {"c": 3, "d": 4}, "--- no\n"]
+    assert sound[1].line(("d",)) == 6
+    assert [one.line for one in parts if isinstance(one, DocumentError)] == [4, 8]
+
+
+def test_aliases_are_counted_over_all_parts() -> None:
+    """A file does not repeat more by being bad."""
+    parts = list(read_each(f"{LAUGHS}\n---\na: &a 1\nb: *a\n", "f"))
+
+    assert all("by aliases" in str(one) for one in parts)
+    assert len(parts) == 2
 
 
 def test_a_large_file_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:

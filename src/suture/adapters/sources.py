@@ -7,7 +7,7 @@ not by its name.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import SEEK_END
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -95,7 +95,7 @@ def open_source(
             return _gathered("stdin", _piped(stdin or sys.stdin.buffer), moment, say)
         path = Path(source)
         if path.is_dir():
-            return _gathered(str(path), _folder(path), moment, say)
+            return _gathered(str(path), _folder(path), moment, say, skipped=_skipped(path))
         if _begins(path) == MAGIC:
             header, graph = open_snapshot(path, now=moment)
             return Opened(graph, SNAPSHOT, header.notes, header=header)
@@ -121,8 +121,17 @@ def texts(source: str | Path) -> Iterator[tuple[Text, str]]:
         yield _text(file), str(file)
 
 
-def _gathered(source: str, parts: Iterator[Path | bytes], now: Now, say: Say) -> Opened:
+def _gathered(
+    source: str,
+    parts: Iterator[Path | bytes],
+    now: Now,
+    say: Say,
+    *,
+    skipped: Iterable[tuple[Path, str]] = (),
+) -> Opened:
     gatherer = Gatherer(source, now, say)
+    for link, why in skipped:
+        gatherer.skip(str(link), why)
     for part in parts:
         if isinstance(part, bytes):
             gatherer.add(part, source)
@@ -145,18 +154,37 @@ def _piped(stdin: IO[bytes]) -> Iterator[bytes]:
 
 def _folder(path: Path) -> Iterator[Path]:
     """Yield the manifests of a folder, those of folders in it too, hidden ones not."""
-    found = sorted(
-        file
-        for file in path.rglob("*")
-        if file.suffix in SUFFIXES
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    )
+    found = [file for file in _seen(path) if file.suffix in SUFFIXES and file.is_file()]
     if len(found) > MAX_FILES:
         raise SourceError(f"folder `{path}` holds {len(found)} manifests, at most {MAX_FILES}")
     if not found:
         raise SourceError(f"folder `{path}` holds no manifests ({', '.join(SUFFIXES)})")
     yield from found
+
+
+def _skipped(path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the links of a folder that are not read, and why.
+
+    One to a folder that is read in its own place loses nothing.
+    """
+    found, root = _seen(path), path.resolve()
+    read = {root, *(root / file.relative_to(path) for file in found)}
+    for file in found:
+        if not file.is_symlink():
+            continue
+        if file.is_dir() and file.resolve() not in read:
+            yield file, "is a link to a folder, which is not followed"
+        elif file.suffix in SUFFIXES and not file.exists():
+            yield file, "is a link that leads nowhere"
+
+
+def _seen(path: Path) -> list[Path]:
+    """Return what is in a folder and in folders in it, hidden ones left out."""
+    return sorted(
+        file
+        for file in path.rglob("*")
+        if not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
 
 
 def _begins(path: Path) -> bytes:

@@ -16,7 +16,7 @@ import msgspec
 from suture.app.ports import Cluster
 from suture.app.rules import Rules
 from suture.app.sources import Gathered
-from suture.app.watches import Want, Watches
+from suture.app.watches import EVENTS, Want, Watches
 from suture.errors import ApiError, GoneError, UnavailableError
 from suture.model.clock import Now
 from suture.model.graph import Graph
@@ -78,7 +78,8 @@ class Lister:
         self._wait_s = wait_s
         self._graph = Graph()
         self._trimmer = Trimmer()
-        self._watches = Watches()
+        # WHY Leases too: what is listed once has no part in what they write all the time.
+        self._watches = Watches(never=EVENTS)
         self._rules = Rules(self._trimmer, self._watches, self._graph)
         self._turns = asyncio.Semaphore(LISTS)
         self._progress = Progress()

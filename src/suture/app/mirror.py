@@ -201,9 +201,11 @@ class Mirror:
             elif api is None:
                 log.debug("backend is away", resource=str(resource), trouble=follower.trouble)
         for resource in tuple(self._graph.freshness):
-            # Of a file: a kind that was served when it was written.
+            # Of a file: a kind that was served when it was written, or one that is not followed.
+            api = served.get(resource)
+            idle = api is not None and self.watches.want(api) is None
             if (
-                resource not in served
+                (api is None or (idle and self._graph.count(resource)))
                 and resource not in self._tasks
                 and resource.group not in stale
             ):

@@ -7,22 +7,20 @@ there is, and the mirror follows what comes out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from suture.model.names import NAMESPACES, Resource
+from suture.model.names import LEASES, NAMESPACES, Resource
 from suture.model.rulebook import KindRules
 from suture.wire.discovery import ApiResource
 from suture.wire.kinds import CLOSELY, SHAPES
 
-NEVER = frozenset(
-    {
-        Resource("", "events"),
-        Resource("events.k8s.io", "events"),
-        Resource("coordination.k8s.io", "leases"),
-    }
-)
-"""WHY: nothing depends on them, and they are most of what a quiet cluster writes."""
+EVENTS = frozenset({Resource("", "events"), Resource("events.k8s.io", "events")})
+"""WHY never read: nothing depends on them, and there is no end of them."""
+
+NEVER = EVENTS | {LEASES}
+"""WHY never watched: nothing depends on them, and they are most of what a quiet cluster writes."""
 
 MODEL = "model"
 """The registrar of what impact and policies read, whatever else is wanted."""
@@ -55,9 +53,13 @@ OF_THE_MODEL: Mapping[Resource, Want] = {
 
 
 class Watches:
-    """Registrars and their wants. A change tells `on_change`, which may be set by one follower."""
+    """Registrars and their wants. A change tells `on_change`, which may be set by one follower.
 
-    def __init__(self) -> None:
+    `never`: kinds that nobody gets, whoever wants them.
+    """
+
+    def __init__(self, never: AbstractSet[Resource] = NEVER) -> None:
+        self._never = never
         self._wants: dict[str, Mapping[Resource, Want]] = {MODEL: OF_THE_MODEL}
         self.on_change: Callable[[], None] = lambda: None
 
@@ -74,7 +76,7 @@ class Watches:
 
     def want(self, api: ApiResource) -> Want | None:
         """Return how a served kind is watched; None where it is not, or cannot be."""
-        if not {"list", "watch"} <= api.verbs or api.resource in NEVER:
+        if not {"list", "watch"} <= api.verbs or api.resource in self._never:
             return None
         union = EVERYTHING
         for wants in self._wants.values():

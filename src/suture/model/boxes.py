@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
+from suture.model.absence import doubt
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
 from suture.model.graph import GraphView
@@ -169,7 +170,6 @@ class Maker:
     def __init__(self, view: GraphView, kinds: Kinds) -> None:
         self.view = view
         self._kinds = kinds
-        self._known = frozenset(view.resources())
         self._things: dict[int, ClusterObject] = {}
 
     def thing(self, row: int) -> ClusterObject:
@@ -210,13 +210,8 @@ class Maker:
         """Return whether an object is there, and where that is unknown, why."""
         if met.row != NOWHERE:
             return Presence.PRESENT, ""
-        resource = met.key.resource
-        if self.view.listed(resource):
-            return Presence.MISSING, ""
-        why = self.view.unknown(resource)
-        if not why:
-            why = "not listed" if resource in self._known else "no such type is known here"
-        return Presence.UNKNOWN, why
+        why = doubt(self.view, met.key)
+        return (Presence.UNKNOWN, why) if why else (Presence.MISSING, "")
 
     def box(self, side: Side | None, depth: int, mets: Sequence[Met], *, rest: bool = False) -> Box:
         """Make a box, numbered later."""

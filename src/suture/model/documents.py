@@ -27,6 +27,7 @@ _STEP = re.compile(r"\.([A-Za-z_][\w-]*)|\[(\d+|\.\.\.)\]")
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`\Z")
 _MISSING_FIELD = re.compile(r"Object missing required field `(.*)`\Z")
+_EMPTY = "Expected `str` of length >= 1"
 _BAD_ENUM = re.compile(r"Invalid enum value (.*)\Z")
 
 
@@ -159,6 +160,8 @@ def _located(
         return document.error((*path, *steps, name), f"is not a known field{hint}")
     if missing is not None:
         return document.error((*path, *steps), f"lacks the field `{missing[1]}`")
+    if problem == _EMPTY:
+        return document.error((*path, *steps), "must not be empty")
     bad = _BAD_ENUM.match(problem)
     if bad is not None:
         given = bad[1].strip("'\"")

@@ -117,8 +117,10 @@ def read_rules(documents: Iterable[Document]) -> tuple[ReferenceRule, ...]:
 
 def read_rule(document: Document) -> ReferenceRule:
     """Read one ReferenceRule. Errors: DocumentError."""
-    if not is_rule(document):
+    if document.at(("kind",)) != KIND:
         raise document.error(("kind",), f"is no `{KIND}` of `{API_VERSION}`")
+    if (version := document.at(("apiVersion",))) != API_VERSION:
+        raise document.error(("apiVersion",), f"cannot be `{version}`; give `{API_VERSION}`")
     found = read_as(document, _Rule)
     spec = found.spec
     at: Path = ("spec",)

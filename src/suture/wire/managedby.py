@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from suture.model.absence import ARGO_APPLICATIONS, ARGO_NAMESPACE
 from suture.model.edges import Edge, Need
 from suture.model.labels import Labels
 from suture.model.names import ObjectKey, Resource
@@ -17,12 +18,8 @@ from suture.wire.shapes import ABSENT, ManagedMeta, ManagerEntry, named
 
 HELM_RELEASES = Resource("helm.sh", "releases")
 """No type of the API: Helm keeps releases in Secrets; the name alone ties a release together."""
-ARGO_APPLICATIONS = Resource("argoproj.io", "applications")
 FLUX_KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io", "kustomizations")
 FLUX_RELEASES = Resource("helm.toolkit.fluxcd.io", "helmreleases")
-
-ARGO_NAMESPACE = "argocd"
-"""Where Argo CD's manifests put it. LIMIT: an installation elsewhere does not say so on objects."""
 
 MANAGERS = 4096
 """LIMIT: sets of managers shared between objects; a cluster has some hundred writers."""

@@ -19,8 +19,9 @@ from suture.wire.shapes import ABSENT, Document, Meta
 
 
 class RuleDocument(Document, gc=False):
-    """A ReferenceRule."""
+    """A ReferenceRule; where a list is of them alone, they do not say their version."""
 
+    api_version: str = API_VERSION
     spec: msgspec.Raw = ABSENT
 
 
@@ -28,7 +29,7 @@ def reference_rule(doc: RuleDocument, _namespace: str, _labels: Mapping[str, str
     """Return what a ReferenceRule says, or what is wrong with it."""
     name = (doc.metadata or Meta()).name
     whole = {
-        "apiVersion": API_VERSION,
+        "apiVersion": doc.api_version,
         "kind": KIND,
         "metadata": {"name": name},
         "spec": None if doc.spec is ABSENT else plain(doc.spec),

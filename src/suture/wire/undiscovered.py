@@ -6,10 +6,13 @@ serves, or in a definition among the files, or it is a guess, and said to be one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from suture.model import names
+from suture.model.kindnames import plural_of
+>>>>>>> fixb
 from suture.model.names import Gvk, Resource
 from suture.model.objects import CrdFacts
 from suture.model.targets import resource_of
@@ -50,6 +53,20 @@ that have no namespace. SOURCE: `kubectl api-resources`, columns APIVERSION and 
 gateway-api and external-snapshotter, their definitions."""
 
 
+NAMED: Mapping[str, Resource] = {
+    "Endpoints": Resource("", "endpoints"),
+    "GatewayClass": names.GATEWAY_CLASSES,
+    "IngressClass": names.INGRESS_CLASSES,
+    "Namespace": names.NAMESPACES,
+    "PriorityClass": names.PRIORITY_CLASSES,
+    "ResourceClaim": names.RESOURCE_CLAIMS,
+    "RuntimeClass": names.RUNTIME_CLASSES,
+    "Secret": names.SECRETS,
+    "VolumeSnapshotClass": names.SNAPSHOT_CLASSES,
+}
+"""Kinds that others name, and of which no more than their metadata is read."""
+
+
 class Kind(msgspec.Struct, frozen=True):
     """A type as far as files tell. `guessed`: its plural, and whether it has a namespace."""
 
@@ -87,6 +104,14 @@ class Kinds:
             known = Kind(resource_of(gvk.group, gvk.kind), namespaced, guessed=True)
             self._known[gvk.group, gvk.kind] = known
         return known
+
+
+def built_in() -> Iterator[tuple[str, Resource]]:
+    """Yield the kinds that every cluster serves and that others name or that are read closely."""
+    yield from NAMED.items()
+    for resource, shape in SHAPES.items():
+        if resource.group in CLUSTER_SCOPED:
+            yield shape.kind, resource
 
 
 def _namespaced(group: str, kind: str) -> bool:

@@ -38,6 +38,8 @@ _INTEGER = re.compile(
 _BASES = {"two": 2, "eight": 8, "ten": 10, "sixteen": 16}
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _TAG = "tag:yaml.org,2002:"
+_BORDER = re.compile(r"^(?=---(?:\s|\Z))", re.MULTILINE)
+"""Before each document but the first: `---` at the beginning of a line stands in no other place."""
 _COLLECTION_TAGS = (None, "!", f"{_TAG}map", f"{_TAG}seq")
 
 
@@ -47,18 +49,38 @@ def read_documents(text: str | bytes, source: str) -> list[Document]:
     `source` is what errors call the file. Errors: DocumentError with line, for anything that is
     not YAML, is not UTF-8, or passes a bound.
     """
-    decoded = _decode(text, source)
+    return _Reader(source, _decode(text, source)).documents()
+
+
+def read_each(text: str | bytes, source: str) -> Iterator[Document | DocumentError]:
+    """Yield the documents of a file, and in place of those that cannot be read what is wrong.
+
+    A file that is sound reads as by `read_documents`; of another each part from one `---` to the
+    next is read for itself.
+    """
     try:
-        return [
-            Document(source, node.value, node.mark)
-            for node in _Reader(source, decoded).documents()
-            if node.value is not None
-        ]
-    except yaml.MarkedYAMLError as error:
-        raise DocumentError(source, _error_line(error), "", _problem(error)) from None
-    except yaml.reader.ReaderError as error:
-        line = decoded.count("\n", 0, max(0, error.position)) + 1
-        raise DocumentError(source, line, "", f"holds a bad character: {error.reason}") from None
+        decoded = _decode(text, source)
+    except DocumentError as error:
+        yield error
+        return
+    try:
+        whole = _Reader(source, decoded).documents()
+    except DocumentError:
+        yield from _parts(decoded, source)
+    else:
+        yield from whole
+
+
+def _parts(text: str, source: str) -> Iterator[Document | DocumentError]:
+    lines = aliased = 0
+    for part in _BORDER.split(text):
+        reader = _Reader(source, part, lines=lines, aliased=aliased)
+        try:
+            yield from reader.documents()
+        except DocumentError as error:
+            yield error
+        lines += part.count("\n")
+        aliased = reader.aliased
 
 
 def _decode(text: str | bytes, source: str) -> str:
@@ -74,20 +96,11 @@ def _decode(text: str | bytes, source: str) -> str:
         raise DocumentError(source, line, "", "is not UTF-8 text") from None
 
 
-def _error_line(error: yaml.MarkedYAMLError) -> int | None:
-    mark = error.problem_mark or error.context_mark
-    return mark.line + 1 if mark is not None else None
-
-
 def _problem(error: yaml.MarkedYAMLError) -> str:
     said = ", ".join(part for part in (error.context, error.problem) if part)
     if "that cannot start any token" in said:
         said += "; a tab cannot indent, and text that starts so must be quoted"
     return f"is not YAML: {said}"
-
-
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark is not None else 1
 
 
 @dataclass(slots=True)
@@ -100,23 +113,49 @@ class _Node:
 
 
 class _Reader:
-    """One pass over a file's events, which builds values and marks side by side."""
+    """One pass over a file's events, which builds values and marks side by side.
 
-    def __init__(self, source: str, text: str) -> None:
+    Of a part of a file: `lines` are those before it, `aliased` the values that they repeat.
+    """
+
+    def __init__(self, source: str, text: str, *, lines: int = 0, aliased: int = 0) -> None:
         self._source = source
+        self._text = text
+        self._lines = lines
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.CSafeLoader)
         self._anchors: dict[str, _Node] = {}
-        self._aliased = 0
+        self.aliased = aliased
 
-    def documents(self) -> Iterator[_Node]:
+    def documents(self) -> list[Document]:
+        """Return the documents of the stream. Errors: DocumentError."""
+        try:
+            return [
+                Document(self._source, node.value, node.mark)
+                for node in self._nodes()
+                if node.value is not None
+            ]
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = None if mark is None else self._lines + mark.line + 1
+            raise DocumentError(self._source, line, "", _problem(error)) from None
+        except yaml.reader.ReaderError as error:
+            line = self._lines + self._text.count("\n", 0, max(0, error.position)) + 1
+            problem = f"holds a bad character: {error.reason}"
+            raise DocumentError(self._source, line, "", problem) from None
+
+    def _nodes(self) -> Iterator[_Node]:
         """Build each document of the stream."""
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self._anchors = {}
                 yield self._node(next(self._events), depth=0)
 
+    def _line(self, event: yaml.Event) -> int:
+        mark = event.start_mark
+        return self._lines + (mark.line + 1 if mark is not None else 1)
+
     def _fail(self, event: yaml.Event, problem: str) -> DocumentError:
-        return DocumentError(self._source, _line(event), "", problem)
+        return DocumentError(self._source, self._line(event), "", problem)
 
     def _node(self, event: yaml.Event, depth: int) -> _Node:
         if depth > MAX_DEPTH:
@@ -142,13 +181,13 @@ class _Reader:
         node = self._anchors.get(str(event.anchor))
         if node is None:
             raise self._fail(event, f"alias `*{event.anchor}` names nothing before it")
-        self._aliased += node.size
-        if self._aliased > MAX_ALIASED:
+        self.aliased += node.size
+        if self.aliased > MAX_ALIASED:
             raise self._fail(event, f"repeats more than {MAX_ALIASED} values by aliases")
         return node
 
     def _scalar(self, event: yaml.ScalarEvent) -> _Node:
-        line = _line(event)
+        line = self._line(event)
         mark = Mark(line, line, literal=event.style == "|")
         if event.tag is None or event.tag == "!":
             plain = event.implicit[0]
@@ -170,7 +209,7 @@ class _Reader:
         return value
 
     def _sequence(self, event: yaml.SequenceStartEvent, depth: int) -> _Node:
-        line = _line(event)
+        line = self._line(event)
         values: list[object] = []
         marks: list[Mark] = []
         size = 1
@@ -178,12 +217,12 @@ class _Reader:
             node = self._node(item, depth + 1)
             # WHY: an item is pointed at where it is used, not where its anchor stands.
             values.append(node.value)
-            marks.append(_moved(node.mark, _line(item)))
+            marks.append(_moved(node.mark, self._line(item)))
             size += node.size
         return _Node(values, Mark(line, line, items=tuple(marks)), size)
 
     def _mapping(self, event: yaml.MappingStartEvent, depth: int) -> _Node:
-        line = _line(event)
+        line = self._line(event)
         values: dict[str, object] = {}
         marks: dict[str, Mark] = {}
         merged: list[_Node] = []
@@ -199,7 +238,7 @@ class _Reader:
                 first = marks[key].line
                 raise self._fail(start, f"key `{key}` is given twice; first on line {first}")
             values[key] = node.value
-            marks[key] = _moved(node.mark, _line(start))
+            marks[key] = _moved(node.mark, self._line(start))
         for node in merged:
             if isinstance(node.value, dict):
                 # WHY first: what is written here, and an earlier merge, wins over a later merge.

@@ -442,6 +442,11 @@ class GraphView(Standing):
         fresh = self._graph.freshness.get(resource)
         return fresh is not None and fresh.listed and not fresh.unknown
 
+    def listed_by_a_cluster(self, resource: Resource) -> bool:
+        """Whether it was a cluster that listed a type: it says at which version, files do not."""
+        fresh = self._graph.freshness.get(resource)
+        return fresh is not None and fresh.listed and bool(fresh.resource_version)
+
     def unknown(self, resource: Resource) -> str:
         """Return why a type cannot be known, or an empty text where it can."""
         fresh = self._graph.freshness.get(resource)
