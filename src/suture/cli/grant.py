@@ -42,7 +42,7 @@ def grant(
     namespace: Names = None,
     name: Names = None,
     journal: Annotated[Path | None, cyclopts.Parameter(env_var="SUTURE_JOURNAL")] = None,
-    explained: Path | None = None,
+    explained: Annotated[Path | None, cyclopts.Parameter(allow_leading_hyphen=True)] = None,
     kubeconfig: Path | None = None,
     context: str | None = None,
     output: Literal["text", "json"] = "text",

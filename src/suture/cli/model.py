@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import cyclopts
 import msgspec
 
+from suture.cli.options import From
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ app.command(
     name="mine",
     help="Propose ReferenceRules: fields whose values keep naming objects that exist.",
 )
-
-From = Annotated[str | None, cyclopts.Parameter(name="--from")]
 
 
 class DrawingError(InputError):

@@ -18,14 +18,12 @@ from rich.text import Text
 from suture.adapters.snapshots import clock, quiet_collector
 from suture.adapters.sources import Opened, open_source
 from suture.app.sources import Gathered
+from suture.cli.options import CLUSTER
 from suture.model.graph import Graph
 
 if TYPE_CHECKING:
     from suture.adapters.kubeconfig import Login
     from suture.app.listing import Progress as Listing
-
-CLUSTER = "cluster"
-"""The source that is the live cluster, as `suture snapshot save` names it too."""
 
 Say = Callable[["Listing"], None]
 

@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import cyclopts
 import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from suture.cli.options import CLUSTER, From
 
 if TYPE_CHECKING:
     from suture.adapters.sources import Opened
@@ -24,7 +26,6 @@ app = cyclopts.App(
     name="snapshot", help="Save a cluster's model to a file, look into it, load it again."
 )
 
-CLUSTER = "cluster"
 SHOWN = 20
 """LIMIT: notes and kinds shown to people; JSON has them all."""
 
@@ -73,10 +74,7 @@ def save(
     file: Path,
     /,
     *,
-    source: Annotated[
-        # WHY: `-` is standard input, and no option.
-        str, cyclopts.Parameter(name="--from", allow_leading_hyphen=True)
-    ] = CLUSTER,
+    source: From = CLUSTER,
     kubeconfig: Path | None = None,
     context: str | None = None,
     name: str = "",
@@ -111,7 +109,7 @@ def save(
     from suture.adapters.snapshots import save_graph
 
     began = time.monotonic()
-    if source == CLUSTER:
+    if source in (None, CLUSTER):
         opened, called = _listed(kubeconfig, context)
         name = name or called
     else:
