@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 import msgspec
+from rich.markup import escape
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -222,7 +224,6 @@ def _serve(scale: Scale, seed: int, output: Output) -> int:
 @contextmanager
 def _progress(cluster: Cluster) -> Iterator[Told]:
     """Show on standard error how far it is: a bar for people, a line now and then for logs."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     console = Console(stderr=True)
@@ -259,7 +260,6 @@ def _show(made: Made, output: Output) -> None:
     if output == "json":
         print(msgspec.json.encode(made).decode(), flush=True)
         return
-    from rich.console import Console
     from rich.table import Table
 
     console = Console()
@@ -281,4 +281,4 @@ def _show_settled(say: Callable[[str], None], settled: Settled) -> None:
     say(f"made by controllers: {', '.join(settled.left_to_controllers)}")
     say(f"left out, nobody would answer: {', '.join(settled.left_out)}")
     for problem in settled.problems:
-        say(f"refused: {problem}")
+        say(f"refused: {escape(problem)}")

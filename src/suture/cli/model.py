@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 import msgspec
+from rich.markup import escape
 
 from suture.cli.options import From
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -122,8 +124,6 @@ def _document(loaded: Loaded, found: Neighbourhood) -> dict[str, object]:
 
 
 def _print(found: Neighbourhood, sides: tuple[Side, ...]) -> None:
-    from rich.console import Console
-
     from suture.cli.modeltree import tree
 
     console = Console()
@@ -152,13 +152,11 @@ def _draw(loaded: Loaded, found: Neighbourhood, html: Path | None, svg: Path | N
 
 def write_drawing(path: Path, text: str) -> None:
     """Write a drawing to a file, and say so. Errors: DrawingError."""
-    from rich.console import Console
-
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DrawingError(f"`{path}` cannot be written: {error.strerror}") from error
-    Console(stderr=True, soft_wrap=True).print(f"drawn: {path}", highlight=False)
+    Console(stderr=True, soft_wrap=True).print(f"drawn: {escape(str(path))}", highlight=False)
 
 
 @app.command
@@ -189,8 +187,6 @@ def stats(
     output:
         `table` for people, `json` for programs.
     """
-    from rich.console import Console
-
     from suture.cli.modelstatsview import show as view
 
     if server is not None and source is not None:

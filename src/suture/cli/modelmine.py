@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console
 from rich.markup import escape
 
 from suture.cli.options import CLUSTER, From
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -19,6 +19,7 @@ from suture.adapters.snapshots import clock, quiet_collector
 from suture.adapters.sources import Opened, open_source
 from suture.app.sources import Gathered
 from suture.cli.options import CLUSTER
+from suture.cli.terminal import Console
 from suture.model.graph import Graph
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _taken(opened: Opened) -> datetime | None:
 
 def _opened(source: str) -> Opened:
     with _progress() as bar:
-        task = bar.add_task(f"reading {source}", total=None)
+        task = bar.add_task(f"reading {escape(source)}", total=None)
 
         def say(count: int, _place: str) -> None:
             bar.update(task, completed=count)
@@ -110,7 +111,7 @@ def _listed(login: Login) -> Gathered:
             done = at.kinds >= at.of_kinds
             bar.update(
                 task,
-                description=f"listing {at.listing}" if not done else "listed",
+                description=f"listing {escape(at.listing)}" if not done else "listed",
                 completed=at.objects,
                 total=max(at.expected, at.objects) or None,
             )

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:

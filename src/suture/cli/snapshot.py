@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 import cyclopts
 import msgspec
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from suture.cli.options import CLUSTER, From
+from suture.cli.terminal import Console, plain
 
 if TYPE_CHECKING:
     from suture.adapters.sources import Opened
@@ -167,14 +167,14 @@ def show(file: Path, /, *, output: Output = "table") -> int:
     console = Console(soft_wrap=True, highlight=False)
     about = Table.grid(padding=(0, 2))
     about.add_row("cluster", escape(header.cluster) or "[dim]not named[/]")
-    about.add_row("kube-system", header.cluster_uid or "[dim]not in it[/]")
+    about.add_row("kube-system", escape(header.cluster_uid) or "[dim]not in it[/]")
     taken = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.taken_s))
-    about.add_row("taken", f"{taken}, {_age(age_s)} ago, from {header.source or 'memory'}")
-    about.add_row("written by", f"Suture {header.suture}")
+    about.add_row("taken", f"{taken}, {_age(age_s)} ago, from {escape(header.source) or 'memory'}")
+    about.add_row("written by", f"Suture {escape(header.suture)}")
     about.add_row(
         "size",
         f"{_size(size)} for {_size(header.raw_bytes)} in {len(header.sections)} sections, "
-        f"layout {header.layout} {header.layout_version}",
+        f"layout {escape(header.layout)} {header.layout_version}",
     )
     about.add_row("objects", f"{header.objects:,}")
     console.print(about)
@@ -277,7 +277,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         nonlocal last
         if time.monotonic() - last >= SAY_EVERY_S:
             last = time.monotonic()
-            print(words, file=sys.stderr, flush=True)
+            print(plain(words), file=sys.stderr, flush=True)
 
     yield line
 
@@ -296,7 +296,9 @@ def _print_kinds(header: Header, console: Console) -> None:
     table.add_column("at version")
     for kind in held[:SHOWN]:
         table.add_row(
-            escape(kind.resource), f"{kind.objects:,}", kind.resource_version or "[dim]none[/]"
+            escape(kind.resource),
+            f"{kind.objects:,}",
+            escape(kind.resource_version) or "[dim]none[/]",
         )
     console.print(table)
     rest = held[SHOWN:]
