@@ -8,10 +8,13 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
 from rich.console import Console
 
+from support.cluster import graph_of, thing
+from support.cluster import namespace as space
 from support.shop import PODS_READY, PODS_WANTED, shop
 from suture.adapters.health import HealthServer
 from suture.adapters.servermetrics import NoSutureError, server_stats
@@ -21,7 +24,9 @@ from suture.cli import model
 from suture.cli.modelstatsview import age, bar, show, size
 from suture.errors import InputError, SutureError, UnavailableError
 from suture.model.clock import Now
+from suture.model.edges import Edge, Need
 from suture.model.kindnames import NoSuchObjectError, UnknownKindError
+from suture.model.names import CLAIMS, PODS
 
 TAKEN = Now(1_000_000_000_000, 1_795_280_000.0)
 
@@ -79,6 +84,20 @@ def test_a_box_that_two_lead_to_is_shown_once(
     said = capsys.readouterr().out
 
     assert "PersistentVolume pv-1 ↑ the object itself" in said
+
+
+def test_a_box_shown_elsewhere_has_the_count_of_those_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three pods in the namespace, one mounts its claim."""
+    pods = [thing(PODS, f"p-{at}", "shop") for at in range(3)]
+    claim = thing(CLAIMS, "data", "shop")
+    pods[0] = msgspec.structs.replace(pods[0], needs=(Need(Edge.CLAIM, claim.key),))
+    path = tmp_path / "a"
+    save_graph(graph_of(space("shop"), claim, pods), path, now=TAKEN)
+
+    assert run("show", "ns/shop", "--from", path) == 0
+    assert "mounts ← 1 of 3 Pods ↑ see there" in capsys.readouterr().out
 
 
 def test_json_has_it_all(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
