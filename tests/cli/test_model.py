@@ -26,7 +26,7 @@ from suture.errors import InputError, SutureError, UnavailableError
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.kindnames import NoSuchObjectError, UnknownKindError
-from suture.model.names import CLAIMS, PODS
+from suture.model.names import CLAIMS, DEPLOYMENTS, PODS
 
 TAKEN = Now(1_000_000_000_000, 1_795_280_000.0)
 
@@ -155,6 +155,16 @@ def test_what_makes_no_sense(
     """The given thing is named, and what would do."""
     with pytest.raises(error, match=said):
         run("show", *words, "--from", snapshot)
+
+
+def test_what_may_not_be_listed_is_not_said_to_be_away(tmp_path: Path) -> None:
+    """Nobody knows whether it is there; the server's own words say why."""
+    graph, path = shop(), tmp_path / "a"
+    graph.mark_unknown(DEPLOYMENTS, "403 Forbidden")
+    save_graph(graph, path, now=TAKEN)
+
+    with pytest.raises(NoSuchObjectError, match="is unknown: 403 Forbidden"):
+        run("show", "deploy/none", "-n", "shop", "--from", path)
 
 
 def test_a_source_that_is_not_there(tmp_path: Path) -> None:

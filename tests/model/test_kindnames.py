@@ -89,6 +89,14 @@ def test_a_missing_object_names_what_is_near() -> None:
         resolve_object(SERVICES, "web", None, [])
 
 
+def test_of_a_type_that_cannot_be_listed_nothing_is_claimed() -> None:
+    """Whether there is such an object is unknown, and why; one that is held is found."""
+    with pytest.raises(NoSuchObjectError, match="`shop` is there is unknown: 403 Forbidden"):
+        resolve_object(SERVICES, "web", "shop", [], unknown="403 Forbidden")
+    held = key("shop", "web")
+    assert resolve_object(SERVICES, "web", "shop", [held], unknown="403 Forbidden") == held
+
+
 @pytest.mark.parametrize(
     ("kind", "plural"),
     [

@@ -209,7 +209,8 @@ class Run:
         graph = self._loaded.graph
         resource = resolve_kind(kind, graph.kinds)
         keys = (graph.key(row) for row in graph.rows(resource))
-        return resolve_object(resource, name, self._common.namespace, keys)
+        unknown = self._asker.view.unknown(resource)
+        return resolve_object(resource, name, self._common.namespace, keys, unknown=unknown)
 
     def _matching(
         self, things: Sequence[str], selector: str | None, *, every: bool
@@ -222,7 +223,10 @@ class Run:
         resource: Resource = resolve_kind(things[0], graph.kinds)
         wanted = Selector() if selector is None else parse_selector(selector)
         rows = graph.rows(resource, self._common.namespace)
-        return sorted(graph.key(row) for row in rows if wanted.matches(graph.labels(row) or {}))
+        found = sorted(graph.key(row) for row in rows if wanted.matches(graph.labels(row) or {}))
+        if not found and (unknown := self._asker.view.unknown(resource)):
+            raise QuestionError(f"which {resource} are there is unknown: {unknown}")
+        return found
 
     def _nodes(self, names: Sequence[str]) -> list[ObjectKey]:
         return self._named([one if "/" in one else f"nodes/{one}" for one in names])

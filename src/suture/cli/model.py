@@ -104,12 +104,14 @@ def show(
 
 
 def _find(loaded: Loaded, kind: str, name: str, namespace: str | None) -> ObjectKey:
+    from suture.model.graph import GraphView
     from suture.model.kindnames import resolve_kind, resolve_object
 
     graph = loaded.graph
     resource = resolve_kind(kind, graph.kinds)
     keys = (graph.at(row).key for row in graph.rows(resource))
-    return resolve_object(resource, name, namespace, keys)
+    unknown = GraphView(graph).unknown(resource)
+    return resolve_object(resource, name, namespace, keys, unknown=unknown)
 
 
 def _document(loaded: Loaded, found: Neighbourhood) -> dict[str, object]:

@@ -66,7 +66,7 @@ class AmbiguousKindError(InputError):
 
 
 class NoSuchObjectError(InputError):
-    """The model has no object under a name."""
+    """The model has no object under a name, or cannot say whether there is one."""
 
     code = "object_unknown"
 
@@ -109,10 +109,16 @@ def _near(name: str, kinds: Kinds) -> str:
 
 
 def resolve_object(
-    kind: Resource, name: str, namespace: str | None, keys: Iterable[ObjectKey]
+    kind: Resource,
+    name: str,
+    namespace: str | None,
+    keys: Iterable[ObjectKey],
+    *,
+    unknown: str = "",
 ) -> ObjectKey:
     """Return the key among a type's `keys` that is meant; None: any namespace, if just one has it.
 
+    `unknown`: why nobody can say which objects of the type there are; empty where it is known.
     Errors: NoSuchObjectError with names that begin alike, AmbiguousKindError for several.
     """
     known = sorted(keys)
@@ -133,6 +139,8 @@ def resolve_object(
     if found:
         return found[0]
     place = f" in namespace `{namespace}`" if namespace else ""
+    if unknown:
+        raise NoSuchObjectError(f"whether {kind} `{name}`{place} is there is unknown: {unknown}")
     near = [key for key in known if key.name.startswith(name[:4])] or known
     hint = ", ".join(f"`{_place(key)}{key.name}`" for key in near[:SAID])
     raise NoSuchObjectError(
