@@ -19,6 +19,7 @@ from support.shop import PODS_READY, PODS_WANTED, shop
 from suture.adapters.health import HealthServer
 from suture.adapters.servermetrics import NoSutureError, server_stats
 from suture.adapters.snapshots import save_graph
+from suture.adapters.sources import open_graph
 from suture.app.modelstats import KindStats, ModelStats
 from suture.cli import model
 from suture.cli.modelstatsview import age, bar, show, size
@@ -155,6 +156,27 @@ def test_what_makes_no_sense(
     """The given thing is named, and what would do."""
     with pytest.raises(error, match=said):
         run("show", *words, "--from", snapshot)
+
+
+def test_a_custom_type_by_its_short_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As its definition says, from manifests and from a snapshot of them."""
+    names = {"plural": "relays", "kind": "Relay", "shortNames": ["rl"]}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "relays.x.io"},
+        "spec": {"group": "x.io", "names": names, "scope": "Namespaced"},
+    }
+    relay = {"apiVersion": "x.io/v1", "kind": "Relay", "metadata": {"name": "r", "namespace": "a"}}
+    manifests, saved = tmp_path / "relay.jsonl", tmp_path / "saved"
+    manifests.write_text(f"{json.dumps(definition)}\n{json.dumps(relay)}")
+    save_graph(open_graph(manifests), saved)
+
+    for source in (manifests, saved):
+        assert run("show", "rl/r", "--from", source) == 0
+        assert capsys.readouterr().out.startswith("Relay a/r")
 
 
 def test_what_may_not_be_listed_is_not_said_to_be_away(tmp_path: Path) -> None:

@@ -105,10 +105,10 @@ def show(
 
 def _find(loaded: Loaded, kind: str, name: str, namespace: str | None) -> ObjectKey:
     from suture.model.graph import GraphView
-    from suture.model.kindnames import resolve_kind, resolve_object
+    from suture.model.kindnames import kind_in, resolve_object
 
     graph = loaded.graph
-    resource = resolve_kind(kind, graph.kinds)
+    resource = kind_in(kind, graph)
     keys = (graph.at(row).key for row in graph.rows(resource))
     unknown = GraphView(graph).unknown(resource)
     return resolve_object(resource, name, namespace, keys, unknown=unknown)
