@@ -89,7 +89,7 @@ def generate(
     ndjson:
         Write a file a kind into this new folder, an object a line.
     snapshot:
-        Write a snapshot, which `--from` of other commands takes.
+        Write a snapshot to this new file, which `--from` of other commands takes.
     lab:
         Write it into this running lab (see `suture lab up`), whose controllers bring it to life;
         tiny and S only. What is there already is left as it is: run it again to go on.
@@ -105,6 +105,8 @@ def generate(
         raise TargetError("--serve goes alone; it keeps its pages in the cache")
     if lab and scale not in LAB_SCALES:
         raise TargetError(f"a lab cannot hold scale {scale}; take one of {', '.join(LAB_SCALES)}")
+    if snapshot is not None and snapshot.exists():
+        raise TargetError(f"`{snapshot}` exists already; remove it or name another")
     from suture.lab.clusters.cluster import SEED
 
     chosen = SEED if seed is None else seed

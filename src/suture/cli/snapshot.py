@@ -316,11 +316,19 @@ def _print_doubts(header: Header, console: Console) -> None:
         console.print(f"[dim]and {more:,} notes more: `suture snapshot show --output json`[/]")
     by_reason: dict[str, list[str]] = {}
     for kind, why in header.unknown.items():
-        by_reason.setdefault(why, []).append(kind)
-    for why, kinds in by_reason.items():
+        by_reason.setdefault(_of_any(kind, why), []).append(kind)
+    for reason, kinds in by_reason.items():
+        why = header.unknown[kinds[0]] if len(kinds) == 1 else reason
         more_kinds = f" and {len(kinds) - NAMED} more" if len(kinds) > NAMED else ""
         words = f"{', '.join(kinds[:NAMED])}{more_kinds}: {why}"
         console.print(f"[yellow]unknown[/]  {escape(words)}")
+
+
+def _of_any(kind: str, why: str) -> str:
+    """Return a reason without the kind that an API server names in it when it refuses a list."""
+    plural, _, group = kind.partition(".")
+    why = why.replace(f"{kind} is", "… is").replace(f'resource "{plural}"', 'resource "…"')
+    return why.replace(f'group "{group}"', 'group "…"')
 
 
 def _size(size_bytes: int) -> str:
