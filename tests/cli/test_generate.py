@@ -91,6 +91,16 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert read_index(tmp_path / "empty").seed == 2021
 
 
+def test_a_snapshot_is_not_written_over_either(tmp_path: Path) -> None:
+    """It is told before anything is made."""
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    with pytest.raises(TargetError, match="exists already"):
+        generate(scale="tiny", snapshot=mine, pages=tmp_path / "pages")
+    assert mine.read_text() == "precious"
+    assert not (tmp_path / "pages").exists()
+
+
 def test_a_file_is_no_place_for_a_folder(tmp_path: Path) -> None:
     """What cannot be written is told, with what to do."""
     (tmp_path / "file").touch()

@@ -13,6 +13,7 @@ from suture.adapters.snapshots import save_graph
 from suture.cli import impact
 from suture.errors import SutureError
 from suture.model.clock import Now
+from suture.model.names import DEPLOYMENTS
 
 TAKEN = Now(1_000_000_000_000, 1_795_280_000.0)
 MANIFESTS = Path(__file__).parents[2] / "docs" / "how-to" / "model-shop.yaml"
@@ -63,6 +64,19 @@ def test_a_delete_names_what_goes_and_who_loses(
     [emptied] = effects(found, "service_emptied")
     assert (emptied["before"], emptied["after"]) == (PODS_READY, 0)
     assert {"type", "count", "confidence", "reversible", "victims"} <= set(emptied)
+
+
+@pytest.mark.parametrize("words", [("deploy/none",), ("deploy", "--selector", "app=none")])
+def test_of_what_may_not_be_listed_nothing_is_claimed(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Neither that it is not there, nor that nothing matches."""
+    graph, path = shop(), tmp_path / "a"
+    graph.mark_unknown(DEPLOYMENTS, "403 Forbidden")
+    save_graph(graph, path, now=TAKEN)
+
+    with pytest.raises(SutureError, match="unknown: 403 Forbidden"):
+        run("delete", *words, "-n", "shop", "--from", path)
 
 
 def test_orphans_stay(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:

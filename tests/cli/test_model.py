@@ -8,20 +8,26 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
 from rich.console import Console
 
+from support.cluster import graph_of, thing
+from support.cluster import namespace as space
 from support.shop import PODS_READY, PODS_WANTED, shop
 from suture.adapters.health import HealthServer
 from suture.adapters.servermetrics import NoSutureError, server_stats
 from suture.adapters.snapshots import save_graph
+from suture.adapters.sources import open_graph
 from suture.app.modelstats import KindStats, ModelStats
 from suture.cli import model
 from suture.cli.modelstatsview import age, bar, show, size
 from suture.errors import InputError, SutureError, UnavailableError
 from suture.model.clock import Now
+from suture.model.edges import Edge, Need
 from suture.model.kindnames import NoSuchObjectError, UnknownKindError
+from suture.model.names import CLAIMS, DEPLOYMENTS, PODS
 
 TAKEN = Now(1_000_000_000_000, 1_795_280_000.0)
 
@@ -81,6 +87,20 @@ def test_a_box_that_two_lead_to_is_shown_once(
     assert "PersistentVolume pv-1 ↑ the object itself" in said
 
 
+def test_a_box_shown_elsewhere_has_the_count_of_those_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three pods in the namespace, one mounts its claim."""
+    pods = [thing(PODS, f"p-{at}", "shop") for at in range(3)]
+    claim = thing(CLAIMS, "data", "shop")
+    pods[0] = msgspec.structs.replace(pods[0], needs=(Need(Edge.CLAIM, claim.key),))
+    path = tmp_path / "a"
+    save_graph(graph_of(space("shop"), claim, pods), path, now=TAKEN)
+
+    assert run("show", "ns/shop", "--from", path) == 0
+    assert "mounts ← 1 of 3 Pods ↑ see there" in capsys.readouterr().out
+
+
 def test_json_has_it_all(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Boxes and the edges between them, and where they are from."""
     assert run("show", "deploy/web", "--from", snapshot, "--output", "json") == 0
@@ -136,6 +156,37 @@ def test_what_makes_no_sense(
     """The given thing is named, and what would do."""
     with pytest.raises(error, match=said):
         run("show", *words, "--from", snapshot)
+
+
+def test_a_custom_type_by_its_short_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As its definition says, from manifests and from a snapshot of them."""
+    names = {"plural": "relays", "kind": "Relay", "shortNames": ["rl"]}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "relays.x.io"},
+        "spec": {"group": "x.io", "names": names, "scope": "Namespaced"},
+    }
+    relay = {"apiVersion": "x.io/v1", "kind": "Relay", "metadata": {"name": "r", "namespace": "a"}}
+    manifests, saved = tmp_path / "relay.jsonl", tmp_path / "saved"
+    manifests.write_text(f"{json.dumps(definition)}\n{json.dumps(relay)}")
+    save_graph(open_graph(manifests), saved)
+
+    for source in (manifests, saved):
+        assert run("show", "rl/r", "--from", source) == 0
+        assert capsys.readouterr().out.startswith("Relay a/r")
+
+
+def test_what_may_not_be_listed_is_not_said_to_be_away(tmp_path: Path) -> None:
+    """Nobody knows whether it is there; the server's own words say why."""
+    graph, path = shop(), tmp_path / "a"
+    graph.mark_unknown(DEPLOYMENTS, "403 Forbidden")
+    save_graph(graph, path, now=TAKEN)
+
+    with pytest.raises(NoSuchObjectError, match="is unknown: 403 Forbidden"):
+        run("show", "deploy/none", "-n", "shop", "--from", path)
 
 
 def test_a_source_that_is_not_there(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from suture.adapters.snapshots import load_graph
+from suture.adapters.snapshots import load_graph, save_graph
 from suture.cli import snapshot
+from suture.model.graph import Graph
+from suture.model.names import DEPLOYMENTS, NODES, SECRETS
 from suture.wire.snapshot import SnapshotCorruptError, SnapshotError
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web-1", "namespace": "prod"}}
@@ -120,6 +122,26 @@ def test_people_see_the_same(
     assert "unknown" in shown
     assert "more: there is none in" in shown
     assert "sound; 1 objects" in loaded
+
+
+def test_kinds_that_one_right_is_missing_for_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An API server names the kind in each refusal; what is refused alone is told as it was."""
+    graph, file = Graph(), tmp_path / "a"
+    for resource, user in ((SECRETS, "jane"), (DEPLOYMENTS, "jane"), (NODES, "joe")):
+        why = (
+            f'403 Forbidden: {resource} is forbidden: User "{user}" cannot list resource '
+            f'"{resource.plural}" in API group "{resource.group}" at the cluster scope'
+        )
+        graph.mark_unknown(resource, why)
+    save_graph(graph, file)
+
+    assert run("show", str(file)) == 0
+    said = [one for one in capsys.readouterr().out.splitlines() if one.startswith("unknown")]
+    assert len(said) == 2
+    assert said[0].startswith('unknown  nodes: 403 Forbidden: nodes is forbidden: User "joe"')
+    assert said[1].startswith("unknown  secrets, deployments.apps: 403 Forbidden: … is forbidden")
 
 
 def test_what_is_no_snapshot_is_an_error_of_the_input(tmp_path: Path, manifests: Path) -> None:

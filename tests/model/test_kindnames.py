@@ -11,8 +11,10 @@ from suture.model.kindnames import (
     plural_of,
     resolve_kind,
     resolve_object,
+    short_names,
 )
 from suture.model.names import DEPLOYMENTS, SERVICES, ObjectKey, Resource
+from suture.model.objects import CrdFacts
 
 CERTIFICATES = Resource("cert-manager.io", "certificates")
 KINDS = {
@@ -34,6 +36,7 @@ KINDS = {
         ("deployments", DEPLOYMENTS),
         ("Deployment", DEPLOYMENTS),
         ("deployments.apps", DEPLOYMENTS),
+        ("deployments.v1.apps", DEPLOYMENTS),
         ("ing", Resource("networking.k8s.io", "ingresses")),
         ("ingress", Resource("networking.k8s.io", "ingresses")),
         ("svc", SERVICES),
@@ -45,6 +48,25 @@ KINDS = {
 def test_kinds_as_kubectl_takes_them(text: str, found: Resource) -> None:
     """By short name, plural, singular or kind, with the group or without; a built-in one first."""
     assert resolve_kind(text, KINDS) == found
+
+
+def test_a_definition_says_what_its_type_is_called_for_short() -> None:
+    """As kubectl takes it; what a type is called by itself goes first, and doubt is told."""
+    gateways = [resource for (_, kind), resource in KINDS.items() if kind == "Gateway"]
+    short = short_names(
+        [
+            CrdFacts(CERTIFICATES, "Certificate", namespaced=True, short_names=("cert", "svc")),
+            *(CrdFacts(one, "Gateway", namespaced=True, short_names=("gtw",)) for one in gateways),
+            None,
+        ]
+    )
+
+    assert resolve_kind("cert", KINDS, short) == CERTIFICATES
+    assert resolve_kind("cert.v1.cert-manager.io", KINDS, short) == CERTIFICATES
+    assert resolve_kind("svc", KINDS, short) == SERVICES
+    assert resolve_kind("gtw.two.example.com", KINDS, short) == gateways[1]
+    with pytest.raises(AmbiguousKindError):
+        resolve_kind("gtw", KINDS, short)
 
 
 def test_several_of_one_name_are_told() -> None:
@@ -87,6 +109,14 @@ def test_a_missing_object_names_what_is_near() -> None:
         resolve_object(SERVICES, "web-ap", "shop", [key("shop", "web-api"), key("shop", "db")])
     with pytest.raises(NoSuchObjectError, match="holds none of this kind"):
         resolve_object(SERVICES, "web", None, [])
+
+
+def test_of_a_type_that_cannot_be_listed_nothing_is_claimed() -> None:
+    """Whether there is such an object is unknown, and why; one that is held is found."""
+    with pytest.raises(NoSuchObjectError, match="`shop` is there is unknown: 403 Forbidden"):
+        resolve_object(SERVICES, "web", "shop", [], unknown="403 Forbidden")
+    held = key("shop", "web")
+    assert resolve_object(SERVICES, "web", "shop", [held], unknown="403 Forbidden") == held
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from suture.model.edges import Edge, Need
 from suture.model.facts import KeysFacts
 from suture.model.graph import Graph, GraphView
 from suture.model.names import (
+    CLAIMS,
     CONFIG_MAPS,
     CRDS,
     NAMESPACES,
@@ -205,6 +206,30 @@ def test_depth_bounds_the_walk_and_says_so() -> None:
     assert {box.depth for box in near.boxes} == {0, 1}
     assert one(near, "Pod").more
     assert not one(around(shop(), SERVICE), "Deployment").more
+
+
+def test_a_depth_without_bound_ends_where_nothing_follows() -> None:
+    """However many steps are asked for."""
+    found = around(shop(), SERVICE, depth=10**12)
+
+    assert found.boxes == around(shop(), SERVICE, depth=50).boxes
+
+
+def test_edges_between_boxes_say_of_how_many_objects() -> None:
+    """Two of nine pods mount one claim each of three: not all nine."""
+    claims = [thing(CLAIMS, f"data-{at}", "prod") for at in range(3)]
+    pods = [thing(PODS, f"p-{at}", "prod") for at in range(9)]
+    mounting = [
+        msgspec.structs.replace(pod, needs=(Need(Edge.CLAIM, claim.key),))
+        for pod, claim in zip(pods, claims[:2], strict=False)
+    ]
+
+    found = around(
+        graph_of(space("prod"), claims, mounting, pods[2:]), ObjectKey(NAMESPACES, "", "prod")
+    )
+    (line,) = [line for line in found.lines if line.edge is Edge.CLAIM]
+
+    assert (one(found, "Pod").count, line.objects, line.links) == (9, 2, 2)
 
 
 def test_what_terminates_is_marked() -> None:

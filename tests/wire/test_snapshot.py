@@ -140,6 +140,15 @@ def test_a_file_that_ends_early_is_called_cut_off(kept: int) -> None:
     assert kept == 0 or "copy or take it anew" in str(refused.value)
 
 
+@pytest.mark.parametrize("more", [b"\n", bytes(100)])
+def test_a_file_with_bytes_behind_its_end_is_not_called_cut_off(more: bytes) -> None:
+    """It is longer than it says; both lengths are told."""
+    with pytest.raises(
+        SnapshotCorruptError, match=f"{len(SMALL + more)} bytes, and says {len(SMALL)}"
+    ):
+        read(SMALL + more)
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"apiVersion: v1\n", b'{"kind":"List"}', b"\x28\xb5\x2f\xfd", b"PK\x03\x04" * 30]
 )

@@ -18,7 +18,7 @@ from suture.impact.effects import NAMES
 from suture.judge import Judgement, World, judge
 from suture.model.actor import Operators, Profile, Stage
 from suture.model.graph import Graph
-from suture.model.kindnames import resolve_kind, resolve_object
+from suture.model.kindnames import kind_in, resolve_object
 from suture.model.names import ObjectKey, Propagation
 from suture.model.request import Request
 from suture.model.selectors import parse_selector
@@ -177,7 +177,7 @@ def _requests(
         changes = [world.written(one, asked.namespace, asked.verb) for one in objects]
         return tuple(_update(changed, questions) for changed in changes)
     if asked.verb == "deletecollection":
-        resource = resolve_kind(asked.target, world.graph.kinds)
+        resource = kind_in(asked.target, world.graph)
         selector = None if asked.selector is None else parse_selector(asked.selector)
         return (questions.collection(resource, asked.namespace or "", selector),)
     keys = _keys(asked, world.graph)
@@ -209,7 +209,7 @@ def _propagation(asked: RequestFormat) -> Propagation | None:
 def _keys(asked: RequestFormat, graph: Graph) -> list[ObjectKey]:
     """Return what a request is about: named, or of a kind and selected."""
     if asked.selector is not None:
-        selector, resource = parse_selector(asked.selector), resolve_kind(asked.target, graph.kinds)
+        selector, resource = parse_selector(asked.selector), kind_in(asked.target, graph)
         rows = graph.rows(resource, asked.namespace)
         keys = sorted(graph.key(row) for row in rows if selector.matches(graph.labels(row) or {}))
     else:
@@ -225,6 +225,6 @@ def _key(name: str, namespace: str | None, graph: Graph) -> ObjectKey:
     if not (kind and slash and rest):
         raise QuestionError(f"`{name}` must be KIND/NAME, or KIND/NAMESPACE/NAME")
     home, inner, last = rest.rpartition("/")
-    resource = resolve_kind(kind, graph.kinds)
+    resource = kind_in(kind, graph)
     keys = (graph.key(row) for row in graph.rows(resource))
     return resolve_object(resource, last, home if inner else namespace, keys)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
+from suture.cli.terminal import Console
+
 if TYPE_CHECKING:
     from suture.bench.measure import Report
     from suture.lab.clusters import Size
@@ -88,8 +90,6 @@ def _sizes(scale: str) -> dict[str, Size]:
 @contextmanager
 def _progress() -> Iterator[Say]:
     """Show on standard error what is being measured: live for people, a line each for logs."""
-    from rich.console import Console
-
     console = Console(stderr=True)
     if console.is_terminal:
         with console.status("starting") as live:
@@ -109,7 +109,6 @@ def _print_json(report: Report) -> None:
 
 def _show(reports: list[Report]) -> None:
     """Print a table: one scale with its spread, several side by side."""
-    from rich.console import Console
     from rich.table import Table
 
     last = reports[-1]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import cyclopts
 
+from suture.cli.options import From
 from suture.errors import InputError
 
 EXIT_WARNED = 10
@@ -16,7 +17,7 @@ EXIT_INPUT = 2
 
 def check(
     *files: Annotated[str, cyclopts.Parameter(allow_leading_hyphen=True)],
-    source: Annotated[str | None, cyclopts.Parameter(name="--from")] = None,
+    source: From = None,
     kubeconfig: Path | None = None,
     context: str | None = None,
     namespace: Annotated[str | None, cyclopts.Parameter(name=["--namespace", "-n"])] = None,
@@ -42,7 +43,7 @@ def check(
         Manifests, folders of them, or `-` for stdin: plain, rendered by Helm or kustomize, or a KRM
         ResourceList.
     source:
-        A snapshot, manifests, or `cluster` for the live one.
+        A snapshot, manifests, `-` for stdin, or `cluster` for the live one.
     kubeconfig, context:
         Which cluster, as kubectl would choose it.
     namespace:

@@ -7,12 +7,12 @@ from typing import Any, Literal
 import msgspec
 import yaml
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from suture import __version__
 from suture.cli.checkrun import Checked, Finding
+from suture.cli.terminal import Console
 
 SEVERITY = {"error": "error", "warning": "warning", "note": "info"}
 """KRM's words for SARIF's levels."""
@@ -45,7 +45,7 @@ def _print(checked: Checked, console: Console) -> None:
                 f"[{COLOURS[one.level]}]{one.level}[/]",
                 escape(_where(one)),
                 escape(str(one.key)),
-                f"{one.policy}\n[dim]{one.code}[/]",
+                f"{escape(one.policy)}\n[dim]{escape(one.code)}[/]",
                 escape(one.message),
             )
         console.print(table)

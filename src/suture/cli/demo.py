@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+from suture.cli.terminal import Console
+
 Say = Callable[[str], None]
 
 
@@ -48,8 +50,6 @@ def demo(
 
         print(msgspec.json.format(msgspec.json.encode(played)).decode())
     else:
-        from rich.console import Console
-
         from suture.cli.demoview import show
 
         show(played, Console())
@@ -59,8 +59,6 @@ def demo(
 @contextmanager
 def _progress() -> Iterator[Say]:
     """Show on standard error what is under way: live for people, a line each for logs."""
-    from rich.console import Console
-
     console = Console(stderr=True)
     if console.is_terminal:
         with console.status("starting") as live:
@@ -89,8 +87,6 @@ def _on_the_lab(output: Literal["table", "json"]) -> int:
 
         print(msgspec.json.format(msgspec.json.encode(played)).decode())
     else:
-        from rich.console import Console
-
         from suture.cli.demoview import show_lab
 
         show_lab(played, Console())

@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 
 import cyclopts
 import msgspec
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 from suture.journal.entry import Entry, read_decision_id
 
@@ -47,7 +47,9 @@ def explain(
     entries, followed = asyncio.run(_find(journal, read_decision_id(decision)))
     console = Console()
     if not entries:
-        Console(stderr=True).print(f"no decision `{decision}` in {journal}; it may be too old")
+        Console(stderr=True).print(
+            f"no decision `{escape(decision)}` in {escape(str(journal))}; it may be too old"
+        )
         return 1
     if output == "json":
         told = [
@@ -92,25 +94,30 @@ def show(entry: Entry, console: Console) -> None:
     colour = {"deny": "red", "warn": "yellow", "allow": "green"}[entry.answer.value]
     asked = entry.asked
     part = f"/{asked.subresource}" if asked.subresource else ""
-    console.print(f"[bold {colour}]{entry.answer.value}[/]  decision {entry.decision}")
+    console.print(f"[bold {colour}]{entry.answer.value}[/]  decision {escape(entry.decision)}")
     if entry.would != entry.answer:
-        console.print(f"  in stage enforce: [red]{entry.would.value}[/] (stage is {entry.stage})")
-    console.print(f"  who      {entry.operator}  ({entry.identity}{_pod(entry)})")
-    console.print(f"  asked    {asked.operation.value} {asked.key}{part}{_manner(entry)}")
+        console.print(
+            f"  in stage enforce: [red]{entry.would.value}[/] (stage is {escape(entry.stage)})"
+        )
+    console.print(escape(f"  who      {entry.operator}  ({entry.identity}{_pod(entry)})"))
+    console.print(escape(f"  asked    {asked.operation.value} {asked.key}{part}{_manner(entry)}"))
     for reason in entry.reasons:
-        console.print(f"  because  {reason.message}  [dim]{reason.constraint}, {reason.code}[/]")
+        rule = escape(f"{reason.constraint}, {reason.code}")
+        console.print(f"  because  {escape(reason.message)}  [dim]{rule}[/]")
     if entry.cause:
         console.print(f"  follows  decision {entry.cause} of {escape(entry.cause_operator)}")
     for grant in entry.grants:
         console.print(f"  granted  {escape(grant)}")
     for doubt in entry.doubt:
-        console.print(f"  unknown  {doubt}")
+        console.print(f"  unknown  {escape(doubt)}")
     if entry.effects:
         console.print(_effects(entry))
     if entry.claims:
         console.print(_claims(entry))
     if entry.evidence:
-        console.print(f"  read live before the refusal: {', '.join(map(str, entry.evidence))}")
+        console.print(
+            f"  read live before the refusal: {escape(', '.join(map(str, entry.evidence)))}"
+        )
     if entry.digest:
         console.print(f"  digest   {entry.digest}")
     console.print(f"  decided in {entry.latency_us} µs, lane {entry.lane}")
@@ -135,8 +142,8 @@ def _effects(entry: Entry) -> Table:
         table.add_column(column, justify="right" if column in ("before", "after") else "left")
     for effect in entry.effects:
         table.add_row(
-            effect.effect, effect.subject, str(effect.before), str(effect.after),
-            str(effect.counted or ""), ", ".join(effect.victims[:3]),
+            escape(effect.effect), escape(effect.subject), str(effect.before), str(effect.after),
+            str(effect.counted or ""), escape(", ".join(effect.victims[:3])),
         )  # fmt: skip
     return table
 
@@ -147,7 +154,8 @@ def _claims(entry: Entry) -> Table:
         table.add_column(column)
     for claim in entry.claims:
         table.add_row(
-            claim.budget, claim.key, str(claim.amount), str(claim.used), str(claim.allowance),
+            escape(claim.budget), escape(claim.key), str(claim.amount), str(claim.used),
+            str(claim.allowance),
             f"{claim.window_s}s" if claim.window_s else "",
         )  # fmt: skip
     return table

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 import msgspec
+from rich.markup import escape
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def generate(
     ndjson:
         Write a file a kind into this new folder, an object a line.
     snapshot:
-        Write a snapshot, which `--from` of other commands takes.
+        Write a snapshot to this new file, which `--from` of other commands takes.
     lab:
         Write it into this running lab (see `suture lab up`), whose controllers bring it to life;
         tiny and S only. What is there already is left as it is: run it again to go on.
@@ -103,6 +105,8 @@ def generate(
         raise TargetError("--serve goes alone; it keeps its pages in the cache")
     if lab and scale not in LAB_SCALES:
         raise TargetError(f"a lab cannot hold scale {scale}; take one of {', '.join(LAB_SCALES)}")
+    if snapshot is not None and snapshot.exists():
+        raise TargetError(f"`{snapshot}` exists already; remove it or name another")
     from suture.lab.clusters.cluster import SEED
 
     chosen = SEED if seed is None else seed
@@ -222,7 +226,6 @@ def _serve(scale: Scale, seed: int, output: Output) -> int:
 @contextmanager
 def _progress(cluster: Cluster) -> Iterator[Told]:
     """Show on standard error how far it is: a bar for people, a line now and then for logs."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     console = Console(stderr=True)
@@ -259,7 +262,6 @@ def _show(made: Made, output: Output) -> None:
     if output == "json":
         print(msgspec.json.encode(made).decode(), flush=True)
         return
-    from rich.console import Console
     from rich.table import Table
 
     console = Console()
@@ -281,4 +283,4 @@ def _show_settled(say: Callable[[str], None], settled: Settled) -> None:
     say(f"made by controllers: {', '.join(settled.left_to_controllers)}")
     say(f"left out, nobody would answer: {', '.join(settled.left_out)}")
     for problem in settled.problems:
-        say(f"refused: {problem}")
+        say(f"refused: {escape(problem)}")

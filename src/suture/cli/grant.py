@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 
 import cyclopts
 import msgspec
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 from suture.journal.entry import Entry, read_decision_id
 from suture.model.clock import Now
@@ -42,7 +42,7 @@ def grant(
     namespace: Names = None,
     name: Names = None,
     journal: Annotated[Path | None, cyclopts.Parameter(env_var="SUTURE_JOURNAL")] = None,
-    explained: Path | None = None,
+    explained: Annotated[Path | None, cyclopts.Parameter(allow_leading_hyphen=True)] = None,
     kubeconfig: Path | None = None,
     context: str | None = None,
     output: Literal["text", "json"] = "text",
@@ -100,7 +100,7 @@ def grant(
     entries = _read(explained) if explained is not None else _find(journal, known)
     refused = [entry for entry in entries if entry.decision == known]
     if not refused:
-        Console(stderr=True).print(f"no decision `{decision}` there; it may be too old")
+        Console(stderr=True).print(f"no decision `{escape(decision)}` there; it may be too old")
         return 1
     return _given(for_decision(refused[0], terms, now), known, kubeconfig, context, output)
 

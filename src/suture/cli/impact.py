@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 
+from suture.cli.options import From
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class Common:
     namespace:
         Where it is, as kubectl has it; of manifests, where what names none belongs.
     source:
-        A snapshot, a folder of manifests, the output of `kubectl get -A -o json`, or `cluster`,
-        which is what is asked without it: the live cluster, listed once.
+        A snapshot, a folder of manifests, the output of `kubectl get -A -o json`, `-` for stdin, or
+        `cluster`, which is what is asked without it: the live cluster, listed once.
     kubeconfig, context:
         Which cluster, as kubectl would choose it.
     as_:
@@ -64,7 +65,7 @@ class Common:
     """
 
     namespace: Annotated[str | None, cyclopts.Parameter(name=["--namespace", "-n"])] = None
-    source: Annotated[str | None, cyclopts.Parameter(name="--from")] = None
+    source: From = None
     kubeconfig: Path | None = None
     context: str | None = None
     as_: Annotated[str | None, cyclopts.Parameter(name="--as")] = None

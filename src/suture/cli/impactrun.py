@@ -18,7 +18,7 @@ from suture.cli.impactview import Report, show
 from suture.cli.modelsources import load
 from suture.errors import DocumentError, InputError, SutureError
 from suture.impact.effects import VICTIMS_NAMED
-from suture.model.kindnames import resolve_kind, resolve_object
+from suture.model.kindnames import kind_in, resolve_object
 from suture.model.names import DAEMON_SETS, NODES, PODS, ObjectKey, Propagation, Resource
 from suture.model.objects import PodFacts
 from suture.model.selectors import Selector, parse_selector
@@ -207,9 +207,10 @@ class Run:
 
     def _key(self, kind: str, name: str) -> ObjectKey:
         graph = self._loaded.graph
-        resource = resolve_kind(kind, graph.kinds)
+        resource = kind_in(kind, graph)
         keys = (graph.key(row) for row in graph.rows(resource))
-        return resolve_object(resource, name, self._common.namespace, keys)
+        unknown = self._asker.view.unknown(resource)
+        return resolve_object(resource, name, self._common.namespace, keys, unknown=unknown)
 
     def _matching(
         self, things: Sequence[str], selector: str | None, *, every: bool
@@ -219,10 +220,13 @@ class Run:
         if every and selector is not None:
             raise InputError("give either --selector or --all, not both")
         graph = self._loaded.graph
-        resource: Resource = resolve_kind(things[0], graph.kinds)
+        resource: Resource = kind_in(things[0], graph)
         wanted = Selector() if selector is None else parse_selector(selector)
         rows = graph.rows(resource, self._common.namespace)
-        return sorted(graph.key(row) for row in rows if wanted.matches(graph.labels(row) or {}))
+        found = sorted(graph.key(row) for row in rows if wanted.matches(graph.labels(row) or {}))
+        if not found and (unknown := self._asker.view.unknown(resource)):
+            raise QuestionError(f"which {resource} are there is unknown: {unknown}")
+        return found
 
     def _nodes(self, names: Sequence[str]) -> list[ObjectKey]:
         return self._named([one if "/" in one else f"nodes/{one}" for one in names])

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from suture.app.severity import Severity, severity
 from suture.app.whatif import Answer
+from suture.cli.terminal import Console, plain
 from suture.impact.effects import Confidence, Effect, Victim
 from suture.impact.telling import phrase, told, words_of
 from suture.impact.told import Told
@@ -62,7 +63,7 @@ def show(report: Report, common: Common, loaded: Loaded) -> None:
         case "json":
             print(msgspec.json.encode(document(report, loaded.graph)).decode())
         case "markdown":
-            print(markdown(report))
+            print(plain(markdown(report)))
         case "table":
             console = Console()
             for answer in report.answers:

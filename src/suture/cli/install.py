@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import cyclopts
 import msgspec
 import yaml
-from rich.console import Console
+from rich.markup import escape
 
+from suture.cli.terminal import Console
 from suture.errors import InputError, NotFoundError
 from suture.install.settings import (
     SERVICE,
@@ -200,7 +201,7 @@ async def _on_cluster(
     console = Console(soft_wrap=True, highlight=False)
 
     def step(words: str) -> None:
-        console.print(f"[dim]{words}[/]")
+        console.print(f"[dim]{escape(words)}[/]")
 
     async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
         secret = await _secret(client, order.installation.namespace)
@@ -367,12 +368,13 @@ def _write_files(
             path.write_bytes(content)
     except OSError as error:
         raise InputError(f"folder `{folder}` cannot be written: {error}") from error
+    hosts = escape(order.host_folder)
     console.print(
-        f"[dim]{len(texts)} files in {folder}: copy them to {order.host_folder} on every "
+        f"[dim]{len(texts)} files in {escape(str(folder))}: copy them to {hosts} on every "
         "control-plane host; start API servers with --admission-control-config-file "
-        f"{order.host_folder}/admission.yaml"
+        f"{hosts}/admission.yaml"
         + (
-            f" and --authorization-config {order.host_folder}/authorization.yaml"
+            f" and --authorization-config {hosts}/authorization.yaml"
             if installation.authorizer
             else ""
         )
@@ -383,9 +385,9 @@ def _write_files(
 def _show_differences(found: Sequence[Any], console: Console) -> int:
     for difference in found:
         if difference.absent:
-            console.print(f"[green]+ {difference.label}[/]")
+            console.print(f"[green]+ {escape(difference.label)}[/]")
             continue
-        console.print(f"[yellow]~ {difference.label}[/]")
+        console.print(f"[yellow]~ {escape(difference.label)}[/]")
         for field, live, wanted in difference.fields:
             console.print(f"    {field}: {live} → {wanted}", markup=False)
     if not found:

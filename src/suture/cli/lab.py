@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import cyclopts
+from rich.markup import escape
 
+from suture.cli.terminal import Console, plain
 from suture.errors import ConflictError, InputError, SutureError
 
 if TYPE_CHECKING:
@@ -123,8 +125,6 @@ def guard(
     import signal
     import threading
 
-    from rich.console import Console
-
     from suture.app.enforce import read_profiles
     from suture.install.profiles import PROFILES_PATH
     from suture.lab.guard import Guard
@@ -139,9 +139,11 @@ def guard(
         console = Console()
         try:
             suture.install()
-            console.print(f"suture guards lab `{name}`; Ctrl-C takes it away", highlight=False)
-            console.print(f"  export KUBECONFIG={plane.kubeconfig()}", highlight=False)
-            console.print(f"  export SUTURE_JOURNAL={suture.journal}", highlight=False)
+            console.print(
+                f"suture guards lab `{escape(name)}`; Ctrl-C takes it away", highlight=False
+            )
+            console.print(f"  export KUBECONFIG={escape(str(plane.kubeconfig()))}", highlight=False)
+            console.print(f"  export SUTURE_JOURNAL={escape(str(suture.journal))}", highlight=False)
             over.wait()
         finally:
             suture.uninstall()
@@ -372,14 +374,13 @@ def _show(plane: Plane, output: Output) -> None:
 
 
 def _print_table(said: dict[str, Any], state: State) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     console = Console()
     ready = "" if said["ready_after_s"] is None else f", ready after {said['ready_after_s']:g} s"
-    console.print(f"lab `{said['name']}` is {state.phase}{ready}", highlight=False)
+    console.print(f"lab `{escape(said['name'])}` is {state.phase}{ready}", highlight=False)
     if state.message:
-        console.print(f"  {state.message}", highlight=False)
+        console.print(f"  {escape(state.message)}", highlight=False)
     table = Table("program", "pid", "state", box=None, pad_edge=False)
     # WHY: a path is there to be copied; it may break a line but must not lose its end.
     table.add_column("log", overflow="fold")
@@ -387,25 +388,23 @@ def _print_table(said: dict[str, Any], state: State) -> None:
         word = "paused" if seen["paused"] else "running" if seen["running"] else "ended"
         if seen["revivals"]:
             word += f" (ended by itself {seen['revivals']} times)"
-        table.add_row(program, str(seen["pid"] or ""), word, seen["log"])
+        table.add_row(program, str(seen["pid"] or ""), word, escape(seen["log"]))
     console.print(table)
     if state.phase == "ready":
         print(f"reach it with: export KUBECONFIG={said['kubeconfig']}")
 
 
 def _print(said: Any, text: str, output: Output) -> None:
-    print(json.dumps(said, indent=2) if output == "json" else text)
+    print(json.dumps(said, indent=2) if output == "json" else plain(text))
 
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Show progress on standard error: live for people, a line now and then for logs."""
-    from rich.console import Console
-
     console = Console(stderr=True)
     if console.is_terminal:
         with console.status("starting") as live:
-            yield lambda progress: live.update(str(progress))
+            yield lambda progress: live.update(escape(str(progress)))
         return
     said: tuple[str, int] = ("", -1)
 
@@ -414,7 +413,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         now = (progress.what, int(progress.elapsed_s) // _QUIET_EVERY_S)
         if now != said:
             said = now
-            print(progress, file=sys.stderr, flush=True)
+            print(plain(str(progress)), file=sys.stderr, flush=True)
 
     yield line
 
@@ -425,7 +424,7 @@ def _errors_as_exit_status() -> Iterator[None]:
     try:
         yield
     except SutureError as error:
-        print(f"suture lab: {error}", file=sys.stderr)
+        print(plain(f"suture lab: {error}"), file=sys.stderr)
         status = (
             2 if isinstance(error, InputError) else 4 if isinstance(error, ConflictError) else 3
         )

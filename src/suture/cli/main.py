@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 
 import cyclopts
-from rich.console import Console
+from rich.markup import escape
 
 from suture import __version__
+from suture.cli.terminal import Console, leave_pipe, log_to_stderr, prepare_output
 from suture.errors import ConflictError, InputError, SutureError, UnavailableError
 
 app = cyclopts.App(
@@ -52,15 +53,35 @@ EXIT_INPUT = 2
 EXIT_UNAVAILABLE = 3
 EXIT_CONFLICT = 4
 
+HELP = frozenset({"--help", "-h", "--version"})
+
 
 def main() -> None:
-    """Run a command. Exit status: its own, or 2 bad input, 3 something away, 4 conflict."""
+    """Run a command. Exit status: its own, or 2 bad input, 3 something away, 4 conflict.
+
+    141 where whoever read its output stopped before its end.
+    """
+    prepare_output()
+    # WHY not for help: the library of the log takes a tenth of a second to load.
+    if not HELP.intersection(sys.argv):
+        log_to_stderr()
     try:
-        status = app()
+        status = _run()
+    except BrokenPipeError:
+        leave_pipe()
+    sys.exit(status)
+
+
+def _run() -> int:
+    try:
+        status = app(result_action="return_value")
     except SutureError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]error[/red]: {error}", highlight=False)
-        sys.exit(exit_status(error))
-    sys.exit(status if isinstance(status, int) else 0)
+        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        console.print(f"[red]error[/red]: {escape(str(error))}")
+        return exit_status(error)
+    finally:
+        sys.stdout.flush()
+    return status if isinstance(status, int) else 0
 
 
 def exit_status(error: SutureError) -> int:

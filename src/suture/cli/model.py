@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 import msgspec
+from rich.markup import escape
 
+from suture.cli.options import From
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +26,6 @@ app.command(
     name="mine",
     help="Propose ReferenceRules: fields whose values keep naming objects that exist.",
 )
-
-From = Annotated[str | None, cyclopts.Parameter(name="--from")]
 
 
 class DrawingError(InputError):
@@ -103,12 +104,14 @@ def show(
 
 
 def _find(loaded: Loaded, kind: str, name: str, namespace: str | None) -> ObjectKey:
-    from suture.model.kindnames import resolve_kind, resolve_object
+    from suture.model.graph import GraphView
+    from suture.model.kindnames import kind_in, resolve_object
 
     graph = loaded.graph
-    resource = resolve_kind(kind, graph.kinds)
+    resource = kind_in(kind, graph)
     keys = (graph.at(row).key for row in graph.rows(resource))
-    return resolve_object(resource, name, namespace, keys)
+    unknown = GraphView(graph).unknown(resource)
+    return resolve_object(resource, name, namespace, keys, unknown=unknown)
 
 
 def _document(loaded: Loaded, found: Neighbourhood) -> dict[str, object]:
@@ -123,8 +126,6 @@ def _document(loaded: Loaded, found: Neighbourhood) -> dict[str, object]:
 
 
 def _print(found: Neighbourhood, sides: tuple[Side, ...]) -> None:
-    from rich.console import Console
-
     from suture.cli.modeltree import tree
 
     console = Console()
@@ -153,13 +154,11 @@ def _draw(loaded: Loaded, found: Neighbourhood, html: Path | None, svg: Path | N
 
 def write_drawing(path: Path, text: str) -> None:
     """Write a drawing to a file, and say so. Errors: DrawingError."""
-    from rich.console import Console
-
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DrawingError(f"`{path}` cannot be written: {error.strerror}") from error
-    Console(stderr=True, soft_wrap=True).print(f"drawn: {path}", highlight=False)
+    Console(stderr=True, soft_wrap=True).print(f"drawn: {escape(str(path))}", highlight=False)
 
 
 @app.command
@@ -190,8 +189,6 @@ def stats(
     output:
         `table` for people, `json` for programs.
     """
-    from rich.console import Console
-
     from suture.cli.modelstatsview import show as view
 
     if server is not None and source is not None:

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import cyclopts
-from rich.console import Console
 from rich.markup import escape
 
+from suture.cli.options import CLUSTER, From
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ ANNOTATIONS = "mined.suture.dev"
 
 def mine(
     *,
-    source: Annotated[str | None, cyclopts.Parameter(name="--from")] = None,
+    source: From = None,
     kubeconfig: Path | None = None,
     context: str | None = None,
     min_support: int = 5,
@@ -62,7 +62,7 @@ def mine(
     if not 0 < min_confidence <= 1:
         raise InputError(f"`--min-confidence {min_confidence:g}` must be above 0 and at most 1")
     with _progress() as say:
-        if source is None:
+        if source in (None, CLUSTER):
             found = asyncio.run(_listed(kubeconfig, context, say, min_support, min_confidence))
         else:
             found = _read(source, say, min_support, min_confidence)

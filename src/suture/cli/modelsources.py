@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from suture.adapters.snapshots import clock, quiet_collector
 from suture.adapters.sources import Opened, open_source
 from suture.app.sources import Gathered
+from suture.cli.options import CLUSTER
+from suture.cli.terminal import Console
 from suture.model.graph import Graph
 
 if TYPE_CHECKING:
     from suture.adapters.kubeconfig import Login
     from suture.app.listing import Progress as Listing
-
-CLUSTER = "cluster"
-"""The source that is the live cluster, as `suture snapshot save` names it too."""
 
 Say = Callable[["Listing"], None]
 
@@ -94,7 +93,7 @@ def _taken(opened: Opened) -> datetime | None:
 
 def _opened(source: str) -> Opened:
     with _progress() as bar:
-        task = bar.add_task(f"reading {source}", total=None)
+        task = bar.add_task(f"reading {escape(source)}", total=None)
 
         def say(count: int, _place: str) -> None:
             bar.update(task, completed=count)
@@ -112,7 +111,7 @@ def _listed(login: Login) -> Gathered:
             done = at.kinds >= at.of_kinds
             bar.update(
                 task,
-                description=f"listing {at.listing}" if not done else "listed",
+                description=f"listing {escape(at.listing)}" if not done else "listed",
                 completed=at.objects,
                 total=max(at.expected, at.objects) or None,
             )

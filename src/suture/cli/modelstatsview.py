@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -60,7 +61,7 @@ def _table(found: ModelStats, *, plain: bool, every: bool) -> Table:
         counted = one.objects is not None
         share = (one.objects or 0) / found.objects if found.objects else 0.0
         table.add_row(
-            one.kind,
+            escape(one.kind),
             f"{one.objects:,}" if counted else "?",
             f"{share:.1%}" if counted else "",
             Text(bar((one.objects or 0) / most if most else 0.0, plain=plain), "cyan"),

@@ -75,7 +75,9 @@ class _Branch:
                 continue
             box = self._boxes[far]
             if far in self._shown or box.depth != depth + 1:
-                at.add(self._again(box, lines))
+                for objects in sorted({line.objects or 0 for line in lines}, reverse=True):
+                    same = [line for line in lines if (line.objects or 0) == objects]
+                    at.add(self._again(box, same))
                 continue
             self._shown.add(far)
             self.grow(at.add(self._line(box, lines)), far)
@@ -105,7 +107,7 @@ class _Branch:
         where = "the object itself" if box.number == 0 else "see there"
         arrow = "^" if self._plain else "↑"
         text = self._edge(lines)
-        text.append(f"{self._spelled(words.title(box))} {arrow} {where}", QUIET)
+        text.append(f"{self._spelled(words.title(box, lines[0].objects))} {arrow} {where}", QUIET)
         return text
 
     def _edge(self, lines: list[Line]) -> Text:

@@ -56,15 +56,19 @@ WORDS = {
 """Said from the needing object to the needed one; the others are their own words."""
 
 
-def title(box: Box) -> str:
-    """Return what a box is: `Service web`, `12 Pods of ReplicaSet web-5d`, `… and 8 more Pods`."""
+def title(box: Box, some: int | None = None) -> str:
+    """Return what a box is: `Service web`, `12 Pods of ReplicaSet web-5d`, `… and 8 more Pods`.
+
+    `some` are those that are meant, where it is not all: `5 of 12 Pods`.
+    """
+    count = f"{box.count:,}" if some in (None, box.count) else f"{some:,} of {box.count:,}"
     if box.rest:
         what = plural_of(box.kind) if box.count > 1 else box.kind
-        return f"… and {box.count:,} more {what}"
+        return f"… and {count} more {what}"
     if box.count == 1:
         return f"{box.kind} {box.names[0]}"
     of = f" of {box.owner}" if box.owner else ""
-    return f"{box.count:,} {plural_of(box.kind)}{of}"
+    return f"{count} {plural_of(box.kind)}{of}"
 
 
 def names(box: Box) -> str:

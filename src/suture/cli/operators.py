@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 import cyclopts
 import msgspec
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from suture.app.operators import DEFAULT, Wanted
+from suture.cli.terminal import Console
 from suture.errors import InputError
 from suture.model.actor import Profile, Stage, WhenDead
 
@@ -73,7 +74,7 @@ def set_(
     console = Console(soft_wrap=True)
     profile = asyncio.run(_set(wanted, kubeconfig, context, console))
     console.print(
-        f"{profile.name}: stage [bold]{profile.stage.value}[/], "
+        f"{escape(profile.name)}: stage [bold]{profile.stage.value}[/], "
         f"when dead [bold]{profile.when_dead.value}[/]",
         highlight=False,
     )
@@ -87,7 +88,9 @@ async def _set(
     from suture.app.operators import set_operator
 
     async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
-        return await set_operator(client, wanted, lambda step: console.print(f"[dim]{step}[/]"))
+        return await set_operator(
+            client, wanted, lambda step: console.print(f"[dim]{escape(step)}[/]")
+        )
 
 
 @app.command(name="list")
@@ -114,9 +117,8 @@ def list_(
     for one in sorted(profiles, key=lambda profile: (profile.default, profile.name)):
         who = "every machine without a profile" if one.default else "\n".join(one.users)
         groups = "\n".join(f"group {group}" for group in one.groups)
-        table.add_row(
-            one.name, one.stage.value, one.when_dead.value, f"{who}\n{groups}".strip() or "nobody"
-        )
+        whom = f"{who}\n{groups}".strip() or "nobody"
+        table.add_row(*map(escape, (one.name, one.stage.value, one.when_dead.value, whom)))
     Console().print(table if profiles else "no profiles: everybody is observed")
     return 0
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import cyclopts
 import yaml
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def list_(
         return 1 if found.problems else 0
     table = Table("constraint", "template", "at admission", "from", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(row["name"], row["template"], row["actions"]["admission"], row["from"])
+        told = (row["name"], row["template"], row["actions"]["admission"], row["from"])
+        table.add_row(*map(escape, told))
     console = Console(soft_wrap=True, highlight=False)
     console.print(table)
     _tell_problems(found, console)
@@ -196,10 +198,10 @@ async def _apply(
 
     async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
         return await apply_policies(
-            client, documents, base, lambda step: console.print(f"[dim]{step}[/]")
+            client, documents, base, lambda step: console.print(f"[dim]{escape(step)}[/]")
         )
 
 
 def _tell_problems(found: InForce, console: Console) -> None:
     for at, problem in found.problems.items():
-        console.print(f"[red]not in force[/] {at}: {problem}")
+        console.print(f"[red]not in force[/] {escape(f'{at}: {problem}')}")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from rich.console import Console
+from rich.markup import escape
 
+from suture.cli.terminal import Console
 from suture.errors import SutureError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def quarantine(
         `text` for people, `json` for programs.
     """
     report = asyncio.run(_run(operator, reason, namespace, kubeconfig, context))
-    return _show(report, output, f"[bold]{operator}[/] is stopped: its writes are refused")
+    return _show(report, output, f"[bold]{escape(operator)}[/] is stopped: its writes are refused")
 
 
 def release(
@@ -79,7 +80,7 @@ def release(
         `text` for people, `json` for programs.
     """
     report = asyncio.run(_run(operator, None, namespace, kubeconfig, context))
-    return _show(report, output, f"[bold]{operator}[/] may write again")
+    return _show(report, output, f"[bold]{escape(operator)}[/] may write again")
 
 
 async def _run(
@@ -146,17 +147,18 @@ def _show(report: Report, output: str, headline: str) -> int:
     console = Console(soft_wrap=True, highlight=False)
     console.print(headline)
     for subject in report.subjects:
-        console.print(f"  {subject}")
+        console.print(f"  {escape(str(subject))}")
     for proof in report.proofs:
         mark = "[green]proven[/]" if proof.holds else "[yellow]not proven[/]"
-        console.print(f"  {mark} by dry run at {proof.address} {proof.detail}".rstrip())
+        told = escape(f"{proof.address} {proof.detail}".rstrip())
+        console.print(f"  {mark} by dry run at {told}")
     if report.not_covered:
         console.print("Not covered:")
         for line in report.not_covered:
-            console.print(f"  {line}")
+            console.print(f"  {escape(line)}")
         edits = "edits of the in-process policies themselves"
         if report.policy_edits:
-            console.print(f"Refused by {report.policy_edits}: its {edits}.")
+            console.print(f"Refused by {escape(report.policy_edits)}: its {edits}.")
         else:
             console.print(
                 f"  its {edits}: nothing here refuses them, they only raise an alarm; "

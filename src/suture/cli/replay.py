@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from suture.cli.terminal import Console
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ EXIT_REFUSALS = 12
 
 def replay(
     *logs: Annotated[str, cyclopts.Parameter(allow_leading_hyphen=True)],
-    snapshot: Annotated[str | None, cyclopts.Parameter(name=["--snapshot", "--from"])] = None,
+    snapshot: Annotated[
+        str | None, cyclopts.Parameter(name=["--snapshot", "--from"], allow_leading_hyphen=True)
+    ] = None,
     kubeconfig: Path | None = None,
     context: str | None = None,
     policies: Annotated[tuple[Path, ...], cyclopts.Parameter(name="--policies")] = (),
@@ -48,8 +50,8 @@ def replay(
         several API servers are merged by time. At level Metadata deletes are judged, at Request
         and RequestResponse updates too.
     snapshot:
-        What the cluster is or was like: a snapshot, manifests, or `kubectl get -A -o json` output;
-        without it the live cluster is listed once.
+        What the cluster is or was like: a snapshot, manifests, `kubectl get -A -o json` output, or
+        `-` for stdin; without it the live cluster is listed once.
     kubeconfig, context:
         Which cluster, as kubectl would choose it.
     policies:

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import msgspec
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -18,6 +17,7 @@ from suture.adapters.auditlogs import Tally
 from suture.app.auditfindings import Findings, Group, Refused, levels_told
 from suture.cli.drawing.colours import DARK, LIGHT
 from suture.cli.drawing.lettering import FAMILY
+from suture.cli.terminal import Console
 
 GROUPS = 15
 """LIMIT: groups shown to people; JSON and the page have them all."""
@@ -205,7 +205,7 @@ def _table(groups: Sequence[Group]) -> Table:
         told = "" if worst is None else f"{worst.verb} {worst.key}: {worst.reason.message}"
         table.add_row(
             escape(group.operator),
-            f"{group.constraint}\n[dim]{group.code}[/]",
+            f"{escape(group.constraint)}\n[dim]{escape(group.code)}[/]",
             f"{group.count:,}",
             f"{group.stake:,}",
             _clock(group.first_s),

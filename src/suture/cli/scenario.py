@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import cyclopts
+from rich.markup import escape
 
+from suture.cli.terminal import Console, plain
 from suture.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,7 +146,7 @@ def check(*files: str) -> int:
         try:
             loaded = load(find(name))
         except InputError as error:
-            print(f"error: {error}", file=sys.stderr)
+            _say(f"error: {error}")
             status = 2
         else:
             scenario = loaded.scenario
@@ -203,8 +205,6 @@ def shapes(*, output: Output = "table") -> int:
 
         print(msgspec.json.encode(found).decode())
         return 0
-    from rich.console import Console
-
     console = Console(soft_wrap=True)
     for one in found:
         console.print(f"[bold]{one.name}[/bold]  {one.help}", highlight=False)
@@ -261,7 +261,7 @@ def _guard(
 
 
 def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)
+    print(plain(words), file=sys.stderr, flush=True)
 
 
 def _progress(progress: Any) -> None:
@@ -269,12 +269,11 @@ def _progress(progress: Any) -> None:
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(*head, box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     Console().print(table)
 
 
@@ -292,15 +291,13 @@ def _show(report: Report, output: Output) -> None:
 
         print(msgspec.json.encode(report).decode())
         return
-    from rich.console import Console
-
     console = Console(soft_wrap=True)
     colour = "green" if report.expected else "red"
     expected = "as expected" if report.expected else "not as expected"
     console.print(
-        f"[bold]{report.scenario}[/bold], guard {report.guard}: "
-        f"[{colour}]{report.verdict}[/{colour}] ({expected}; {report.place}, controllers: "
-        f"{report.controllers})",
+        f"[bold]{escape(report.scenario)}[/bold], guard {report.guard}: "
+        f"[{colour}]{report.verdict}[/{colour}] ({expected}; "
+        f"{escape(f'{report.place}, controllers: {report.controllers}')})",
         highlight=False,
     )
     if report.unexpected and not report.void_reason:
@@ -314,10 +311,12 @@ def _show(report: Report, output: Output) -> None:
     for kind, loss in report.harm.by_kind.items():
         named = f" ({', '.join(loss.examples[:3])}, …)" if loss.examples else ""
         console.print(
-            f"  {kind}: {loss.lost} of {loss.population} lost{bound}{named}", highlight=False
+            f"  {kind}: {loss.lost} of {loss.population} lost{bound}{named}",
+            highlight=False,
+            markup=False,
         )
     for name, found in report.harm.probes.items():
-        console.print(f"  {name}: {found}", highlight=False)
+        console.print(f"  {name}: {found}", highlight=False, markup=False)
     for words in (*report.reasons[:3], *report.unreached[:3], *report.notes[:5]):
         console.print(f"  {words}", highlight=False, markup=False)
     if report.added_latency_ms is not None:

@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import cyclopts
 import msgspec
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from suture.cli.options import CLUSTER, From
+from suture.cli.terminal import Console, plain
 
 if TYPE_CHECKING:
     from suture.adapters.sources import Opened
@@ -24,7 +26,6 @@ app = cyclopts.App(
     name="snapshot", help="Save a cluster's model to a file, look into it, load it again."
 )
 
-CLUSTER = "cluster"
 SHOWN = 20
 """LIMIT: notes and kinds shown to people; JSON has them all."""
 
@@ -73,10 +74,7 @@ def save(
     file: Path,
     /,
     *,
-    source: Annotated[
-        # WHY: `-` is standard input, and no option.
-        str, cyclopts.Parameter(name="--from", allow_leading_hyphen=True)
-    ] = CLUSTER,
+    source: From = CLUSTER,
     kubeconfig: Path | None = None,
     context: str | None = None,
     name: str = "",
@@ -111,7 +109,7 @@ def save(
     from suture.adapters.snapshots import save_graph
 
     began = time.monotonic()
-    if source == CLUSTER:
+    if source in (None, CLUSTER):
         opened, called = _listed(kubeconfig, context)
         name = name or called
     else:
@@ -169,14 +167,14 @@ def show(file: Path, /, *, output: Output = "table") -> int:
     console = Console(soft_wrap=True, highlight=False)
     about = Table.grid(padding=(0, 2))
     about.add_row("cluster", escape(header.cluster) or "[dim]not named[/]")
-    about.add_row("kube-system", header.cluster_uid or "[dim]not in it[/]")
+    about.add_row("kube-system", escape(header.cluster_uid) or "[dim]not in it[/]")
     taken = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.taken_s))
-    about.add_row("taken", f"{taken}, {_age(age_s)} ago, from {header.source or 'memory'}")
-    about.add_row("written by", f"Suture {header.suture}")
+    about.add_row("taken", f"{taken}, {_age(age_s)} ago, from {escape(header.source) or 'memory'}")
+    about.add_row("written by", f"Suture {escape(header.suture)}")
     about.add_row(
         "size",
         f"{_size(size)} for {_size(header.raw_bytes)} in {len(header.sections)} sections, "
-        f"layout {header.layout} {header.layout_version}",
+        f"layout {escape(header.layout)} {header.layout_version}",
     )
     about.add_row("objects", f"{header.objects:,}")
     console.print(about)
@@ -279,7 +277,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         nonlocal last
         if time.monotonic() - last >= SAY_EVERY_S:
             last = time.monotonic()
-            print(words, file=sys.stderr, flush=True)
+            print(plain(words), file=sys.stderr, flush=True)
 
     yield line
 
@@ -298,7 +296,9 @@ def _print_kinds(header: Header, console: Console) -> None:
     table.add_column("at version")
     for kind in held[:SHOWN]:
         table.add_row(
-            escape(kind.resource), f"{kind.objects:,}", kind.resource_version or "[dim]none[/]"
+            escape(kind.resource),
+            f"{kind.objects:,}",
+            escape(kind.resource_version) or "[dim]none[/]",
         )
     console.print(table)
     rest = held[SHOWN:]
@@ -316,11 +316,19 @@ def _print_doubts(header: Header, console: Console) -> None:
         console.print(f"[dim]and {more:,} notes more: `suture snapshot show --output json`[/]")
     by_reason: dict[str, list[str]] = {}
     for kind, why in header.unknown.items():
-        by_reason.setdefault(why, []).append(kind)
-    for why, kinds in by_reason.items():
+        by_reason.setdefault(_of_any(kind, why), []).append(kind)
+    for reason, kinds in by_reason.items():
+        why = header.unknown[kinds[0]] if len(kinds) == 1 else reason
         more_kinds = f" and {len(kinds) - NAMED} more" if len(kinds) > NAMED else ""
         words = f"{', '.join(kinds[:NAMED])}{more_kinds}: {why}"
         console.print(f"[yellow]unknown[/]  {escape(words)}")
+
+
+def _of_any(kind: str, why: str) -> str:
+    """Return a reason without the kind that an API server names in it when it refuses a list."""
+    plural, _, group = kind.partition(".")
+    why = why.replace(f"{kind} is", "… is").replace(f'resource "{plural}"', 'resource "…"')
+    return why.replace(f'group "{group}"', 'group "…"')
 
 
 def _size(size_bytes: int) -> str:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from suture.app.status import Holds, Standing, Status
+from suture.cli.terminal import Console
 from suture.model.clock import Now
 
 COLOURS = {Holds.YES: "green", Holds.NO: "red", Holds.UNKNOWN: "yellow"}
@@ -61,8 +62,8 @@ def show(found: Status, console: Console) -> None:
     """Print a status for people."""
     table = Table("guarantee", "holds", "found out by", box=None, pad_edge=False)
     for one in found.guarantees:
-        words = one.probe if not one.advice else f"{one.probe}\n[dim]→ {one.advice}[/]"
-        table.add_row(one.name, f"[{COLOURS[one.holds]}]{one.holds.value}[/]", words)
+        words = escape(one.probe) + (f"\n[dim]→ {escape(one.advice)}[/]" if one.advice else "")
+        table.add_row(escape(one.name), f"[{COLOURS[one.holds]}]{one.holds.value}[/]", words)
     console.print(table)
     console.print()
     if not found.operators:
@@ -71,11 +72,15 @@ def show(found: Status, console: Console) -> None:
     else:
         operators = Table("operator", "stage", "whenDead", "identities", box=None, pad_edge=False)
         for line in found.operators:
-            stage = f"[red]quarantined[/]: {line.quarantined}" if line.quarantined else line.stage
-            operators.add_row(line.name, stage, line.when_dead, ", ".join(line.identities))
+            stage = escape(line.stage)
+            if line.quarantined:
+                stage = f"[red]quarantined[/]: {escape(line.quarantined)}"
+            operators.add_row(
+                escape(line.name), stage, line.when_dead, escape(", ".join(line.identities))
+            )
         console.print(operators)
     for who, why in found.quarantined.items():
-        console.print(f"[red]quarantined[/]  {who}: {why}")
+        console.print(f"[red]quarantined[/]  {escape(f'{who}: {why}')}")
     if found.exceptions:
         console.print()
         _show_exceptions(found.exceptions, console)
@@ -89,7 +94,8 @@ def _show_exceptions(exceptions: Sequence[Standing], console: Console) -> None:
         if one.from_utc_s:
             when = f"{_moment(one.from_utc_s)} {when}"
         left = "" if one.left is None else str(one.left)
-        table.add_row(f"{one.kind} {one.name}", one.who, when, left, one.reason)
+        told = (f"{one.kind} {one.name}", one.who, when, left, one.reason)
+        table.add_row(*map(escape, told))
     console.print(table)
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import cyclopts
-from rich.console import Console
-from rich.markup import escape
 
+from suture.cli.terminal import Console, plain
 from suture.errors import InputError
 
 EXIT_FAILED = 1
@@ -62,7 +61,7 @@ def verify(
         case "json":
             print(as_json(result, seconds))
         case "junit":
-            print(as_junit(result, seconds))
+            print(plain(as_junit(result, seconds)))
         case "table":
             console = Console()
             for line in summary(result, seconds, coverage=coverage or require_coverage):
@@ -74,7 +73,7 @@ def verify(
 def _suites(path: Path) -> Iterator[Path]:
     """Yield the suites of a path. Errors: InputError where there are none."""
     if not path.exists():
-        raise InputError(f"`{escape(str(path))}` does not exist")
+        raise InputError(f"`{path}` does not exist")
     if path.is_file():
         yield path
         return

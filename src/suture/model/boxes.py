@@ -86,6 +86,8 @@ class Box(msgspec.Struct, frozen=True):
 class Line(msgspec.Struct, frozen=True):
     """Edges of one kind from one box to another: `links` in number, reading `keys`.
 
+    `objects` of the box that they were followed to have one: of the needed on the side of what is
+    needed, else of the needing; None where nothing was followed.
     `lost` are those of the keys that the needed object does not have, though it is there.
     `optional`: none of them keeps its object from starting.
     """
@@ -94,6 +96,7 @@ class Line(msgspec.Struct, frozen=True):
     needed: int
     edge: Edge
     links: int
+    objects: int | None = None
     keys: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     optional: bool = False
@@ -120,17 +123,19 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 class Use:
     """Edges of one kind to one object or box, added up."""
 
-    __slots__ = ("keys", "links", "lost", "optional")
+    __slots__ = ("keys", "links", "lost", "objects", "optional")
 
     def __init__(self) -> None:
         self.links = 0
+        self.objects = 0
         self.keys: set[str] = set()
         self.lost: set[str] = set()
         self.optional = True
 
     def add(self, other: Use) -> None:
-        """Add what other edges of the kind say."""
+        """Add what the edges of the kind to one more object say."""
         self.links += other.links
+        self.objects += 1
         self.keys |= other.keys
         self.lost |= other.lost
         self.optional = self.optional and other.optional

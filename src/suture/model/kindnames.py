@@ -5,22 +5,28 @@ Here because which type is meant depends on which types the model knows; knows n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 
 from suture.errors import InputError
-from suture.model.names import ObjectKey, Resource
+from suture.model.graph import Graph
+from suture.model.names import CRDS, ObjectKey, Resource
+from suture.model.objects import CrdFacts, Facts
 
 SHORT: Mapping[str, str] = {
     "cm": "configmaps",
     "cj": "cronjobs",
     "crd": "customresourcedefinitions",
     "crds": "customresourcedefinitions",
+    "cs": "componentstatuses",
+    "csr": "certificatesigningrequests",
     "deploy": "deployments",
     "ds": "daemonsets",
     "ep": "endpoints",
     "ev": "events",
     "hpa": "horizontalpodautoscalers",
     "ing": "ingresses",
+    "ip": "ipaddresses",
     "limits": "limitranges",
     "netpol": "networkpolicies",
     "no": "nodes",
@@ -37,6 +43,7 @@ SHORT: Mapping[str, str] = {
     "sc": "storageclasses",
     "sts": "statefulsets",
     "svc": "services",
+    "vac": "volumeattributesclasses",
 }
 """SOURCE: `kubectl api-resources`, column SHORTNAMES, of Kubernetes 1.36."""
 
@@ -53,6 +60,15 @@ Kinds = Mapping[tuple[str, str], Resource]
 """Which type a (group, kind) is, as `Graph.kinds` holds it."""
 
 
+ShortNames = Mapping[str, Collection[Resource]]
+"""Which types a short name may mean."""
+
+NO_SHORT_NAMES: ShortNames = {}
+
+VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
+"""SOURCE: how Kubernetes writes versions; any other word is the first of a group."""
+
+
 class UnknownKindError(InputError):
     """No type that the model knows is called so."""
 
@@ -66,25 +82,45 @@ class AmbiguousKindError(InputError):
 
 
 class NoSuchObjectError(InputError):
-    """The model has no object under a name."""
+    """The model has no object under a name, or cannot say whether there is one."""
 
     code = "object_unknown"
 
 
-def resolve_kind(text: str, kinds: Kinds) -> Resource:
-    """Return the type that is meant by a short name, plural, singular or kind, with group or not.
+def short_names(definitions: Iterable[Facts | None]) -> ShortNames:
+    """Return which types are called what for short, as their definitions say."""
+    found: dict[str, set[Resource]] = {}
+    for facts in definitions:
+        if isinstance(facts, CrdFacts):
+            for name in facts.short_names:
+                found.setdefault(name.lower(), set()).add(facts.resource)
+    return found
 
+
+def kind_in(text: str, graph: Graph) -> Resource:
+    """Return the type of a model that is meant. Errors: as `resolve_kind`."""
+    definitions = map(graph.facts, graph.rows(CRDS))
+    return resolve_kind(text, graph.kinds, short_names(definitions))
+
+
+def resolve_kind(text: str, kinds: Kinds, short: ShortNames = NO_SHORT_NAMES) -> Resource:
+    """Return the type that is meant by a short name, plural, singular or kind.
+
+    With group or not, and with the version before it or not, which the model does not tell apart.
     Of several, a built-in one is meant, as kubectl has it. Errors: UnknownKindError,
     AmbiguousKindError.
     """
     name, _, group = text.lower().partition(".")
+    version, _, rest = group.partition(".")
+    if rest and VERSION.fullmatch(version):
+        group = rest
     plural = SHORT.get(name, name)
     found = {
         resource
         for (_, kind), resource in kinds.items()
         if (resource.plural == plural or kind.lower() == name)
         and (not group or resource.group == group)
-    }
+    } or {one for one in short.get(name, ()) if not group or one.group == group}
     if len(found) > 1:
         found = {one for one in found if _built_in(one.group)} or found
     if not found:
@@ -109,10 +145,16 @@ def _near(name: str, kinds: Kinds) -> str:
 
 
 def resolve_object(
-    kind: Resource, name: str, namespace: str | None, keys: Iterable[ObjectKey]
+    kind: Resource,
+    name: str,
+    namespace: str | None,
+    keys: Iterable[ObjectKey],
+    *,
+    unknown: str = "",
 ) -> ObjectKey:
     """Return the key among a type's `keys` that is meant; None: any namespace, if just one has it.
 
+    `unknown`: why nobody can say which objects of the type there are; empty where it is known.
     Errors: NoSuchObjectError with names that begin alike, AmbiguousKindError for several.
     """
     known = sorted(keys)
@@ -133,6 +175,8 @@ def resolve_object(
     if found:
         return found[0]
     place = f" in namespace `{namespace}`" if namespace else ""
+    if unknown:
+        raise NoSuchObjectError(f"whether {kind} `{name}`{place} is there is unknown: {unknown}")
     near = [key for key in known if key.name.startswith(name[:4])] or known
     hint = ", ".join(f"`{_place(key)}{key.name}`" for key in near[:SAID])
     raise NoSuchObjectError(

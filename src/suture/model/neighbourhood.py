@@ -86,8 +86,9 @@ class _Walk:
 
     def run(self, depth: int) -> None:
         """Follow everything within `depth` steps, as long as there is room."""
-        reached = [0]
-        for step in range(1, depth + 1):
+        reached, step = [0], 0
+        while reached and step < depth:
+            step += 1
             begun = len(self._boxes)
             for number in reached:
                 if len(self._boxes) < BOXES and len(self._rows[number]) <= FOLLOWED:
@@ -241,6 +242,7 @@ class _Walk:
                 needed=far if forward else near,
                 edge=edge,
                 links=use.links,
+                objects=use.objects,
                 keys=tuple(sorted(use.keys)),
                 lost=tuple(sorted(use.lost)),
                 optional=use.optional,

@@ -142,6 +142,8 @@ class CrdFacts(
     rules: tuple[ReferenceRule, ...] = ()
     """What its schema tells of its instances: what they name, select and want."""
     conversion_port: int = HTTPS
+    short_names: tuple[str, ...] = ()
+    """What people may call its type, beside its names."""
 
 
 class WebhookRule(msgspec.Struct, frozen=True, gc=False):

@@ -64,9 +64,10 @@ class _ConversionSpec(msgspec.Struct, gc=False):
     webhook: _Conversion | None = None
 
 
-class _CrdNames(msgspec.Struct, gc=False):
+class _CrdNames(msgspec.Struct, rename="camel", gc=False):
     plural: str = ""
     kind: str = ""
+    short_names: tuple[str, ...] | None = None
 
 
 class _CrdVersion(msgspec.Struct, gc=False):
@@ -114,6 +115,7 @@ def definition(doc: CrdDocument, _namespace: str, _labels: Mapping[str, str]) ->
         holds(status.conditions, "Established"),
         _rules(resource, served),
         _port(_converter(doc)),
+        spec.names.short_names or (),
     )
 
 

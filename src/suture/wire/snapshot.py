@@ -292,9 +292,8 @@ def read_header(head: bytes, end: bytes, size_bytes: int, source: str) -> Header
     """
     if len(head) < PREAMBLE_BYTES + header_bytes(head[:PREAMBLE_BYTES], source):
         raise _truncated(source, size_bytes)
-    if end[: len(END)] != END:
-        raise _truncated(source, size_bytes)
-    if end != end_of(head):
+    marked = end[: len(END)] == END
+    if marked and end != end_of(head):
         raise _corrupt(source, "its header is not what was written")
     try:
         header = _header_decoder.decode(head[PREAMBLE_BYTES:])
@@ -302,10 +301,10 @@ def read_header(head: bytes, end: bytes, size_bytes: int, source: str) -> Header
         raise _corrupt(source, f"its header cannot be read: {error}") from error
     _check_bounds(header, source)
     expected = len(head) + header.stored_bytes + END_BYTES
-    if size_bytes < expected:
-        raise _truncated(source, size_bytes, expected)
     if size_bytes > expected:
         raise _corrupt(source, f"it has {size_bytes} bytes, and says {expected}")
+    if size_bytes < expected or not marked:
+        raise _truncated(source, size_bytes, expected)
     return header
 
 
