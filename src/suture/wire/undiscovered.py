@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from suture.model import names
-from suture.model.kindnames import plural_of
->>>>>>> fixb
 from suture.model.names import Gvk, Resource
 from suture.model.objects import CrdFacts
 from suture.model.targets import resource_of
