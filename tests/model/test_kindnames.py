@@ -8,12 +8,11 @@ from suture.model.kindnames import (
     AmbiguousKindError,
     NoSuchObjectError,
     UnknownKindError,
-    plural_of,
     resolve_kind,
     resolve_object,
     short_names,
 )
-from suture.model.names import DEPLOYMENTS, SERVICES, ObjectKey, Resource
+from suture.model.names import DEPLOYMENTS, SERVICES, ObjectKey, Resource, plural_of
 from suture.model.objects import CrdFacts
 
 CERTIFICATES = Resource("cert-manager.io", "certificates")

@@ -17,9 +17,8 @@ from suture.app.sources import DEFAULT_NAMESPACE
 from suture.app.watches import NEVER
 from suture.errors import ApiError, DocumentError
 from suture.model import documents
-from suture.model.kindnames import plural_of
 from suture.model.mining import WITHHELD, Kind, Mined, Miner
-from suture.model.names import CRDS, ENDPOINT_SLICES, PODS, REPLICA_SETS, Gvk, Resource
+from suture.model.names import CRDS, ENDPOINT_SLICES, PODS, REPLICA_SETS, Gvk, Resource, plural_of
 from suture.model.objects import CrdFacts
 from suture.model.ruleformat import KIND, is_rule, read_rule
 from suture.wire.discovery import ApiResource

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from suture.model.boxes import Box, Line, Neighbourhood, Presence
 from suture.model.edges import Edge
-from suture.model.kindnames import plural_of
-from suture.model.names import NAMESPACES
+from suture.model.names import NAMESPACES, plural_of
 
 NAMES = 3
 """LIMIT: names of a box that stands for several; more are a count."""

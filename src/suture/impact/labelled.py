@@ -17,8 +17,7 @@ from suture.impact.over import outlived
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.kindnames import plural_of
-from suture.model.names import GATEWAYS, ObjectKey, Resource
+from suture.model.names import GATEWAYS, ObjectKey, Resource, plural_of
 from suture.model.writes import HOUR_S
 
 _NAMESPACE: Final = "-namespace"

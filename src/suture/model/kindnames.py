@@ -190,15 +190,6 @@ def _place(key: ObjectKey) -> str:
     return f"{key.namespace}/" if key.namespace else ""
 
 
-def plural_of(kind: str) -> str:
-    """Return a kind's name for several: `NetworkPolicies`, `Ingresses`, `Pods`."""
-    if kind.endswith(("s", "x", "ch", "sh")):
-        return kind if kind.endswith("Endpoints") else f"{kind}es"
-    if kind.endswith("y") and kind[-2:-1] not in "aeiou":
-        return f"{kind[:-1]}ies"
-    return f"{kind}s"
-
-
 def kind_of(resource: Resource, kinds: Kinds) -> str:
     """Return a type's kind; the plural itself where no object and no discovery told."""
     for (_, kind), known in kinds.items():

@@ -162,3 +162,12 @@ MUTATING_POLICY_BINDINGS = Resource(
 )
 
 WORKLOADS = frozenset({DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS})
+
+
+def plural_of(kind: str) -> str:
+    """Return a kind's name for several: `NetworkPolicies`, `Ingresses`, `Pods`."""
+    if kind.endswith(("s", "x", "ch", "sh")):
+        return kind if kind.endswith("Endpoints") else f"{kind}es"
+    if kind.endswith("y") and kind[-2:-1] not in "aeiou":
+        return f"{kind[:-1]}ies"
+    return f"{kind}s"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suture.model import names
-from suture.model.kindnames import plural_of
-from suture.model.names import Resource
+from suture.model.names import Resource, plural_of
 
 WELL_KNOWN: Mapping[tuple[str, str], Resource] = {
     ("", "ConfigMap"): names.CONFIG_MAPS,

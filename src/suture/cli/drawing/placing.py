@@ -17,7 +17,8 @@ from suture.cli.drawing.layers import Layering, layered, placed
 from suture.cli.drawing.lettering import shorten, width
 from suture.model.boxes import GATHERING, Box, Line, Neighbourhood
 from suture.model.edges import Edge
-from suture.model.kindnames import ABBREVIATED, plural_of
+from suture.model.kindnames import ABBREVIATED
+from suture.model.names import plural_of
 from suture.model.neighbours import Side
 
 CAPTION, NAME, STATE, LABEL, PILL = 11.0, 13.0, 11.0, 10.5, 9.5
