@@ -74,7 +74,9 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        status = app(result_action="return_value")
+        status = app(
+            console=Console(), error_console=Console(stderr=True), result_action="return_value"
+        )
     except SutureError as error:
         console = Console(stderr=True, soft_wrap=True, highlight=False)
         console.print(f"[red]error[/red]: {escape(str(error))}")
