@@ -51,7 +51,6 @@ NODE = request("nodes", "node-1", namespace="")
         pytest.param(f"{{operators: ['{OPERATOR}']}}", request(), True, id="operator"),
         pytest.param("{operators: ['system:serviceaccount:balancers:*']}", request(), True, id="operator-glob"),
         pytest.param("{operators: [other]}", request(), False, id="another-operator"),
-        pytest.param("{operators: []}", request(), False, id="no-operator"),
         pytest.param("{excludedOperators: ['*:load-*']}", request(), False, id="operator-excluded"),
         pytest.param("{operations: [DELETE]}", request(), True, id="operation"),
         pytest.param("{operations: [UPDATE]}", request(), False, id="another-operation"),

@@ -6,7 +6,7 @@ Compiled once from a file's `match`; asked for every request, so everything that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
 from suture.model.documents import Document, Path, did_you_mean
@@ -134,6 +134,8 @@ def read_match(written: MatchFormat, document: Document, path: Path, report: Rep
     """Check a match and compile it."""
     if written == MatchFormat():
         return EVERYTHING
+    for name in ("operators", "operations", "kinds", "namespaces", "names"):
+        refuse_empty(getattr(written, name), document, (*path, name), report)
     return Match(
         operators=_globs(written.operators),
         excluded_operators=_globs(written.excluded_operators or None),
@@ -181,9 +183,14 @@ def read_kind(
         if not _RESOURCE.match(resource):
             problem = f"`{resource}` is no resource; plural and lower case: `pods`, `pods/eviction`"
             report(document.error((*path, "resources", index), problem))
-    for name, values in (("groups", groups), ("resources", resources)):
-        if not values:
-            report(document.error((*path, name), "is empty, and so matches nothing"))
+    refuse_empty(groups, document, (*path, "groups"), report)
+    refuse_empty(resources, document, (*path, "resources"), report)
+
+
+def refuse_empty(values: Sized | None, document: Document, path: Path, report: Report) -> None:
+    """Report a list of what is meant that means nothing; None was left out, and means all."""
+    if values is not None and not values:
+        report(document.error(path, "is empty, and so matches nothing; name what is meant"))
 
 
 def _operations(

@@ -29,7 +29,7 @@ from suture.policy.format import (
     TemplateSpec,
     ViolationFormat,
 )
-from suture.policy.matching import Reach, read_kind, read_operation
+from suture.policy.matching import Reach, read_kind, read_operation, refuse_empty
 from suture.policy.parameters import EMPTY, NAMESPACE, Report, Schema, read_schema
 from suture.policy.policyset import Asking, ClaimRule, Rule, Said, Violation
 from suture.policy.rules import EVERYWHERE, POLICY_ERROR, Enforcement, EnforcementAction, weaker
@@ -199,6 +199,7 @@ def _reads(spec: TemplateSpec, document: Document, report: Report) -> tuple[Reac
         path = ("spec", "reads", index)
         for position, operation in enumerate(reads.operations):
             read_operation(operation, document, (*path, "operations", position), report)
+        refuse_empty(reads.operations, document, (*path, "operations"), report)
         read_kind(reads.groups, reads.resources, document, path, report)
     return tuple(
         Reach(operation, group, resource)
