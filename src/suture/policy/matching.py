@@ -15,7 +15,7 @@ from suture.model.request import Collection, Request
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.policy.format import KindsFormat, MatchFormat, SelectorFormat
 from suture.policy.parameters import Report
-from suture.policy.rules import Case
+from suture.policy.rules import Case, labels_seen
 
 ANY = "*"
 _RESOURCE = re.compile(r"(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)(/(\*|[a-z]+))?\Z")
@@ -112,10 +112,7 @@ class Match:
         if self.selector is None:
             return True
         # WHY either: else an update that takes the label away would not be seen.
-        return any(
-            thing is not None and self.selector.matches(thing.labels)
-            for thing in (case.request.old, case.request.new)
-        )
+        return any(self.selector.matches(labels) for labels in labels_seen(case))
 
 
 EVERYTHING = Match()
