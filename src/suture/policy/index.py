@@ -95,6 +95,7 @@ class Index:
         found = set(general)
         found.update(self._namespaces.of(namespace_of(case)))
         found.update(self._operators.of(case.actor.operator))
+        found.update(self._operators.of(case.actor.user.username))
         found.update(self._of_object(case))
         return sorted(found)
 

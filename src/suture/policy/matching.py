@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
+from suture.model.actor import Actor
 from suture.model.documents import Document, Path, did_you_mean
 from suture.model.names import NAMESPACES, Operation
 from suture.model.request import Collection, Request
@@ -73,10 +74,9 @@ class Match:
             return True
         if not self.of_kind(case.request):
             return False
-        operator = case.actor.operator
-        if self.operators is not None and not self.operators(operator):
+        if self.operators is not None and not _one_of(self.operators, case.actor):
             return False
-        if self.excluded_operators is not None and self.excluded_operators(operator):
+        if self.excluded_operators is not None and _one_of(self.excluded_operators, case.actor):
             return False
         namespace = namespace_of(case)
         if self.namespaces is not None and not (namespace and self.namespaces(namespace)):
@@ -113,6 +113,11 @@ class Match:
             return True
         # WHY either: else an update that takes the label away would not be seen.
         return any(self.selector.matches(labels) for labels in labels_seen(case))
+
+
+def _one_of(operators: Globs, actor: Actor) -> bool:
+    """Tell whether an actor is one of some operators, by its profile's name or its user name."""
+    return bool(operators(actor.operator) or operators(actor.user.username))
 
 
 EVERYTHING = Match()
