@@ -169,6 +169,8 @@ TEMPLATE_MISTAKES = [
                  "`endpoints_lost` is read by no rule", id="effect-unread"),
     pytest.param("description: No", "descripton: No", "descripton",
                  "did you mean `description`", id="unknown-field"),
+    pytest.param("\nspec:", "\nkinds: []\nspec:", "kinds",
+                 "is not a known field", id="unknown-field-beside-spec"),
     pytest.param("code: too_many", "code: Too-Many", "- code",
                  "`Too-Many` is no code", id="code"),
     pytest.param("code: too_many", "code: policy_error", "- code",
@@ -256,6 +258,8 @@ CONSTRAINT_MISTAKES = [
                  "cannot be `dry-run`; did you mean `dryrun`", id="action-at-a-point"),
     pytest.param("operations: [DELETE, UPDATE]", "operations: [DELET]", "operations",
                  "`DELET` is no operation; did you mean `DELETE`", id="operation"),
+    pytest.param("\nspec:", "\nspecs:", "specs",
+                 "did you mean `spec`", id="spec-misspelt"),
     pytest.param("operators: [", "operator: [", "operator",
                  "did you mean `operators`", id="match-field"),
     pytest.param("resources: [deployments, pods/eviction]", "resources: []", "- {groups",
@@ -304,6 +308,11 @@ def test_mistakes_of_constraints_are_placed(right: str, wrong: str, at: str, pro
     told = mistakes(TEMPLATE, text)
     assert problem in told[0]
     assert told[0].startswith(f"constraint.yaml:{_line(text, at)}: field `")
+
+
+def test_what_a_cluster_says_of_a_policy_may_stand_beside_it() -> None:
+    status = "status: {observedGeneration: 1}\n"
+    assert not mistakes(TEMPLATE + status, CONSTRAINT + status)
 
 
 def test_a_missing_parameter_is_told() -> None:
