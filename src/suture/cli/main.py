@@ -9,6 +9,7 @@ import sys
 
 import cyclopts
 from rich.console import Console
+from rich.markup import escape
 
 from suture import __version__
 from suture.errors import ConflictError, InputError, SutureError, UnavailableError
@@ -58,7 +59,8 @@ def main() -> None:
     try:
         status = app()
     except SutureError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]error[/red]: {error}", highlight=False)
+        said = f"[red]error[/red]: {escape(str(error))}"
+        Console(stderr=True, soft_wrap=True).print(said, highlight=False)
         sys.exit(exit_status(error))
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -86,7 +86,7 @@ def resolve_kind(text: str, kinds: Kinds) -> Resource:
         and (not group or resource.group == group)
     }
     if len(found) > 1:
-        found = {one for one in found if _built_in(one.group)} or found
+        found = {one for one in found if built_in(one.group)} or found
     if not found:
         raise UnknownKindError(
             f"no kind `{text}` in this model; name it by plural, kind or short name, with its "
@@ -98,7 +98,8 @@ def resolve_kind(text: str, kinds: Kinds) -> Resource:
     return found.pop()
 
 
-def _built_in(group: str) -> bool:
+def built_in(group: str) -> bool:
+    """Whether a group is one of Kubernetes' own: definitions cannot have such names."""
     return "." not in group or group.endswith(BUILT_IN)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suture.model import names
-from suture.model.kindnames import plural_of
+from suture.model.kindnames import SHORT, built_in, plural_of
 from suture.model.names import Resource
 
 WELL_KNOWN: Mapping[tuple[str, str], Resource] = {
@@ -43,6 +43,22 @@ def resource_of(group: str, kind: str) -> Resource:
     """
     known = WELL_KNOWN.get((group, kind))
     return known if known is not None else Resource(group, plural_of(kind).lower())
+
+
+def misnamed(group: str, name: str) -> Resource | None:
+    """Return the type that is meant by a name that none has: of `apps` no type is `deployment`.
+
+    None: some type may be called so. `*` is any. Only what is Kubernetes' own is known here;
+    all of that has plurals in small letters that end in `s`, and in neither `ss` nor `us`.
+    """
+    plain = name.lower()
+    singular = not plain.endswith("s") or plain.endswith(("ss", "us"))
+    plural = SHORT.get(plain) or (plural_of(plain) if singular else plain)
+    if name == "*" or not built_in(group) or (group == "*" and plural not in SHORT.values()):
+        return None
+    homes = {known.group for known in WELL_KNOWN.values() if known.plural == plural}
+    home = homes.pop() if group == "" and homes and "" not in homes else group
+    return Resource(home, plural) if (home, plural) != (group, name) else None
 
 
 def group_of(api_version: str) -> str:

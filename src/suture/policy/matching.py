@@ -14,6 +14,7 @@ from suture.model.documents import Document, Path, did_you_mean
 from suture.model.names import NAMESPACES, Operation
 from suture.model.request import Collection, Request
 from suture.model.selectors import Operator, Requirement, Selector
+from suture.model.targets import misnamed
 from suture.policy.format import KindsFormat, MatchFormat, SelectorFormat
 from suture.policy.parameters import Report
 from suture.policy.rules import Case, labels_seen
@@ -184,6 +185,13 @@ def read_kind(
     for index, resource in enumerate(resources):
         if not _RESOURCE.match(resource):
             problem = f"`{resource}` is no resource; plural and lower case: `pods`, `pods/eviction`"
+            report(document.error((*path, "resources", index), problem))
+            continue
+        meant = [misnamed(group, resource.partition("/")[0]) for group in groups]
+        right = [one for one in meant if one is not None]
+        if right and len(right) == len(groups):
+            where = "" if right[0].group in groups else f" of group `{right[0].group}`"
+            problem = f"`{resource}` names nothing; did you mean `{right[0].plural}`{where}"
             report(document.error((*path, "resources", index), problem))
     refuse_empty(groups, document, (*path, "groups"), report)
     refuse_empty(resources, document, (*path, "resources"), report)
