@@ -10,6 +10,7 @@ import pytest
 
 from suture.cli.verify import verify
 from suture.errors import DocumentError, InputError, SutureError
+from suture.wire.yaml import read_documents
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-policy"
 POLICY = (EXAMPLE / "policy.yaml").read_text()
@@ -119,6 +120,38 @@ def test_a_mistake_in_a_policy_is_found_before_any_case(tmp_path: Path) -> None:
 
     with pytest.raises((InputError, DocumentError), match=r"policy.yaml:\d+: field"):
         verify(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("suite.yaml", ("kind: Suite", 'kind: "Suite"')),
+        ("suite.yml", ("kind: Suite", "kind:   Suite   # mine")),
+        ("suite.json", None),
+    ],
+)
+def test_a_suite_is_told_by_its_kind_however_it_is_written(
+    tmp_path: Path, name: str, change: tuple[str, str] | None
+) -> None:
+    """What is skipped without a word looks like what passed."""
+    text = SUITE + CASE % ("fails", "a", "allow")
+    if change is None:
+        [document] = read_documents(text, name)
+        text = json.dumps(document.value)
+    else:
+        text = text.replace(*change)
+    (folder(tmp_path, SUITE + CASE % ("passes", "b", "allow")) / name).write_text(text)
+    (tmp_path / "chart.yaml").write_text("{{ no YAML }}: at all")
+    (tmp_path / "other.yaml").write_text("kind: TestSuite")
+
+    assert verify(tmp_path) == 1
+
+
+def test_a_suite_that_is_no_yaml_is_not_skipped(tmp_path: Path) -> None:
+    (folder(tmp_path, "") / "suite.yaml").write_text(SUITE + "  - [")
+
+    with pytest.raises(DocumentError, match=r"suite.yaml:\d+: "):
+        verify(tmp_path)
 
 
 def test_nothing_to_verify_is_an_error(tmp_path: Path) -> None:
