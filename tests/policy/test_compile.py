@@ -13,6 +13,7 @@ from suture.model.clock import Window
 from suture.model.documents import Document
 from suture.policy.compile import PoliciesError, compile_all, compile_policies
 from suture.policy.matching import Reach
+from suture.policy.templates import MAX_CHARS
 from suture.wire.yaml import read_documents
 
 TEMPLATE = """\
@@ -247,6 +248,35 @@ def test_mistakes_of_templates_are_placed(right: str, wrong: str, at: str, probl
     assert problem in told[0]
     assert told[0].startswith(f"template.yaml:{_line(text, at)}: field `")
     assert all(mistake.startswith("template.yaml:") for mistake in told)
+
+
+LONG = TEMPLATE.replace("code: too_many", "code: too_many\n    each: objects_removed")
+"""A rule that is asked of each effect: what is asked is put together of what was written."""
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ("violations", "when"),
+        ("violations", "message"),
+        ("violations", "retryAfterSeconds"),
+        ("claims", "when"),
+        ("claims", "key"),
+        ("claims", "message"),
+    ],
+)
+def test_the_bound_is_of_what_an_author_wrote(step: str, name: str) -> None:
+    """Of every expression, once; what is put together of them is no concern of its author."""
+
+    def told(length: int) -> list[str]:
+        template, constraint = documents(LONG, CONSTRAINT)
+        rule: Any = template.at(("spec", step, 0))
+        rule[name] = rule[name].ljust(length)
+        return [str(error) for error in compile_all([template, constraint]).errors]
+
+    assert not told(MAX_CHARS)
+    [mistake] = told(MAX_CHARS + 1)
+    assert f"field `spec.{step}[0].{name}` is 2049 characters long, at most 2048" in mistake
 
 
 CONSTRAINT_MISTAKES = [
