@@ -88,6 +88,33 @@ def test_for_programs_and_for_ci(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "answer: deny, not warn" in failure.attrib["message"]
 
 
+WORKLOAD = """
+    - apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web, namespace: shop}
+      spec: {replicas: 2, selector: {matchLabels: {app: web}}}
+"""
+POD = """
+    - {apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: shop, labels: {app: web}}}
+"""
+
+
+@pytest.mark.parametrize(("pods", "told"), [("", True), (POD, False)])
+def test_workloads_without_pods_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], pods: str, *, told: bool
+) -> None:
+    """No controller makes them in a world, and what is lost with them would not show."""
+    head, cases = SUITE.rsplit("    cases:", 1)
+    path = folder(
+        tmp_path, f"{head}{WORKLOAD}{pods}    cases:{cases}" + CASE % ("goes", "b", "allow")
+    )
+
+    assert verify(path) == 0
+    assert ("no pods mine / one: deployments.apps shop/web" in capsys.readouterr().out) is told
+    verify(path, output="json")
+    assert bool(json.loads(capsys.readouterr().out)["podless"]) is told
+
+
 def test_one_case_can_be_run_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert verify(EXAMPLE, run="the fourth is refused") == 0
     assert "1 of 1 cases passed" in capsys.readouterr().out
