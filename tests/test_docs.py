@@ -6,13 +6,16 @@ import inspect
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import cyclopts
+import msgspec
 import pytest
 
 from support import following
 from suture.adapters.files import load_policies
 from suture.adapters.metrics import Metrics
+from suture.app import suiteformat
 from suture.cli.main import GROUPS, app
 from suture.cli.serve import serve
 from suture.policy.rules import POLICY_ERROR
@@ -62,6 +65,24 @@ def test_every_setting_of_serve_is_explained() -> None:
     flags = {f"--{name.replace('_', '-')}" for name in inspect.signature(serve).parameters}
 
     assert {flag for flag in flags if f"`{flag}`" not in page} == set()
+
+
+def test_every_field_of_a_suite_is_explained() -> None:
+    """By its name, as it is written."""
+    page = (REFERENCE / "suite-format.md").read_text()
+    fields = {
+        field.encode_name
+        for kind in (
+            suiteformat.SuiteSpec, suiteformat.TestFormat, suiteformat.CaseFormat,
+            suiteformat.RequestFormat, suiteformat.ExpectFormat, suiteformat.FindingFormat,
+        )
+        for field in msgspec.structs.fields(kind)
+    }  # fmt: skip
+    verbs = get_args(suiteformat.Verb)
+
+    assert {one for one in {*fields, *verbs} if f"`{one}`" not in page} == set()
+    assert len(fields) > 20
+    assert len(verbs) > 5
 
 
 def test_every_metric_is_explained() -> None:

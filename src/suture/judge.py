@@ -7,7 +7,7 @@ snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -121,6 +121,7 @@ def judge(
         cluster=world.cluster,
         selector_known=_selector_known(request, world, now),
         namespace_labels=view.namespace_labels(request.namespace),
+        parent_labels=_parent_labels(request, view, world),
         confirmed=exempt and _confirmed(request, world, now),
     )
     findings = evaluate(world.policies, case)
@@ -236,6 +237,13 @@ def _confirmed(request: Request, world: World, now: Now) -> bool:
     return request.operation is Operation.DELETE and world.consents.confirms(
         request.object_uid, request.old_body, now
     )
+
+
+def _parent_labels(request: Request, view: GraphView, world: World) -> Mapping[str, str] | None:
+    """Return the labels of the object behind a subresource, where some policy asks for labels."""
+    if not request.subresource or not world.policies.reads_labels:
+        return None
+    return view.labels_at(request.key)
 
 
 def _exemption(request: Request, actor: Actor, world: World, now: Now) -> Exemption:

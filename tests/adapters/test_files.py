@@ -8,7 +8,6 @@ import pytest
 
 from suture.adapters import files
 from suture.adapters.files import PolicyFilesError, load_policies, read_policy_files
-from suture.errors import DocumentError
 from suture.policy.compile import PoliciesError
 
 LOOSE = """\
@@ -50,8 +49,20 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_file_that_is_not_yaml(tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text("a: [")
-    with pytest.raises(DocumentError, match=rf"^{file}:2:"):
+    with pytest.raises(PoliciesError, match=rf"^{file}:2:"):
         read_policy_files([file])
+
+
+def test_every_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: 1\na: 2\n")
+    (tmp_path / "b.yaml").write_text(LOOSE)
+    (tmp_path / "c.yaml").write_text("a: [")
+    with pytest.raises(PoliciesError) as raised:
+        load_policies([tmp_path])
+    assert [(one.source, one.line) for one in raised.value.errors] == [
+        (str(tmp_path / "a.yaml"), 2),
+        (str(tmp_path / "c.yaml"), 2),
+    ]
 
 
 def test_too_many_files(tmp_path: Path) -> None:

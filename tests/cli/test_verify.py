@@ -10,6 +10,7 @@ import pytest
 
 from suture.cli.verify import verify
 from suture.errors import DocumentError, InputError, SutureError
+from suture.wire.yaml import read_documents
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-policy"
 POLICY = (EXAMPLE / "policy.yaml").read_text()
@@ -87,6 +88,33 @@ def test_for_programs_and_for_ci(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "answer: deny, not warn" in failure.attrib["message"]
 
 
+WORKLOAD = """
+    - apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web, namespace: shop}
+      spec: {replicas: 2, selector: {matchLabels: {app: web}}}
+"""
+POD = """
+    - {apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: shop, labels: {app: web}}}
+"""
+
+
+@pytest.mark.parametrize(("pods", "told"), [("", True), (POD, False)])
+def test_workloads_without_pods_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], pods: str, *, told: bool
+) -> None:
+    """No controller makes them in a world, and what is lost with them would not show."""
+    head, cases = SUITE.rsplit("    cases:", 1)
+    path = folder(
+        tmp_path, f"{head}{WORKLOAD}{pods}    cases:{cases}" + CASE % ("goes", "b", "allow")
+    )
+
+    assert verify(path) == 0
+    assert ("no pods mine / one: deployments.apps shop/web" in capsys.readouterr().out) is told
+    verify(path, output="json")
+    assert bool(json.loads(capsys.readouterr().out)["podless"]) is told
+
+
 def test_one_case_can_be_run_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert verify(EXAMPLE, run="the fourth is refused") == 0
     assert "1 of 1 cases passed" in capsys.readouterr().out
@@ -119,6 +147,38 @@ def test_a_mistake_in_a_policy_is_found_before_any_case(tmp_path: Path) -> None:
 
     with pytest.raises((InputError, DocumentError), match=r"policy.yaml:\d+: field"):
         verify(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("suite.yaml", ("kind: Suite", 'kind: "Suite"')),
+        ("suite.yml", ("kind: Suite", "kind:   Suite   # mine")),
+        ("suite.json", None),
+    ],
+)
+def test_a_suite_is_told_by_its_kind_however_it_is_written(
+    tmp_path: Path, name: str, change: tuple[str, str] | None
+) -> None:
+    """What is skipped without a word looks like what passed."""
+    text = SUITE + CASE % ("fails", "a", "allow")
+    if change is None:
+        [document] = read_documents(text, name)
+        text = json.dumps(document.value)
+    else:
+        text = text.replace(*change)
+    (folder(tmp_path, SUITE + CASE % ("passes", "b", "allow")) / name).write_text(text)
+    (tmp_path / "chart.yaml").write_text("{{ no YAML }}: at all")
+    (tmp_path / "other.yaml").write_text("kind: TestSuite")
+
+    assert verify(tmp_path) == 1
+
+
+def test_a_suite_that_is_no_yaml_is_not_skipped(tmp_path: Path) -> None:
+    (folder(tmp_path, "") / "suite.yaml").write_text(SUITE + "  - [")
+
+    with pytest.raises(DocumentError, match=r"suite.yaml:\d+: "):
+        verify(tmp_path)
 
 
 def test_nothing_to_verify_is_an_error(tmp_path: Path) -> None:

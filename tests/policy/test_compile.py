@@ -13,6 +13,7 @@ from suture.model.clock import Window
 from suture.model.documents import Document
 from suture.policy.compile import PoliciesError, compile_all, compile_policies
 from suture.policy.matching import Reach
+from suture.policy.templates import MAX_CHARS
 from suture.wire.yaml import read_documents
 
 TEMPLATE = """\
@@ -169,12 +170,16 @@ TEMPLATE_MISTAKES = [
                  "`endpoints_lost` is read by no rule", id="effect-unread"),
     pytest.param("description: No", "descripton: No", "descripton",
                  "did you mean `description`", id="unknown-field"),
+    pytest.param("\nspec:", "\nkinds: []\nspec:", "kinds",
+                 "is not a known field", id="unknown-field-beside-spec"),
     pytest.param("code: too_many", "code: Too-Many", "- code",
                  "`Too-Many` is no code", id="code"),
     pytest.param("code: too_many", "code: policy_error", "- code",
                  "has a meaning of its own", id="code-reserved"),
     pytest.param("operations: [UPDATE]", "operations: [PATCH]", "- operations",
                  "`PATCH` is no operation", id="reads-operation"),
+    pytest.param("operations: [UPDATE]", "operations: []", "- operations",
+                 "is empty, and so matches nothing", id="reads-no-operation"),
     pytest.param("resources: [deployments, statefulsets]", "resources: [Deployment]", "resources",
                  "plural and lower case", id="reads-resource"),
     pytest.param("type: integer, minimum", "type: int, minimum", "maxObjects",
@@ -223,6 +228,8 @@ TEMPLATE_MISTAKES = [
                  "is not CEL", id="open-text"),
     pytest.param("effects.objects_removed[0].resource", "effects.objects_removed[0].resourc", ".format",
                  "did you mean `resource`", id="line-within-a-block"),
+    pytest.param("[effects.objects_removed[0].resource]", "[]", ".format",
+                 "cannot fill `too many of %s`: it has more places", id="format-within-a-block"),
     pytest.param('retryAfterSeconds: "parameters.maxObjects * 2"', "retryAfterSeconds: '1.5'",
                  "retryAfterSeconds", "gives double, must give int", id="retry-type"),
     pytest.param("name: few-removed", "name: Few_Removed", "name",
@@ -243,6 +250,35 @@ def test_mistakes_of_templates_are_placed(right: str, wrong: str, at: str, probl
     assert all(mistake.startswith("template.yaml:") for mistake in told)
 
 
+LONG = TEMPLATE.replace("code: too_many", "code: too_many\n    each: objects_removed")
+"""A rule that is asked of each effect: what is asked is put together of what was written."""
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ("violations", "when"),
+        ("violations", "message"),
+        ("violations", "retryAfterSeconds"),
+        ("claims", "when"),
+        ("claims", "key"),
+        ("claims", "message"),
+    ],
+)
+def test_the_bound_is_of_what_an_author_wrote(step: str, name: str) -> None:
+    """Of every expression, once; what is put together of them is no concern of its author."""
+
+    def told(length: int) -> list[str]:
+        template, constraint = documents(LONG, CONSTRAINT)
+        rule: Any = template.at(("spec", step, 0))
+        rule[name] = rule[name].ljust(length)
+        return [str(error) for error in compile_all([template, constraint]).errors]
+
+    assert not told(MAX_CHARS)
+    [mistake] = told(MAX_CHARS + 1)
+    assert f"field `spec.{step}[0].{name}` is 2049 characters long, at most 2048" in mistake
+
+
 CONSTRAINT_MISTAKES = [
     pytest.param("kind: FewRemoved", "kind: FewRemove", "kind",
                  "declared by no template; did you mean `FewRemoved`", id="kind"),
@@ -254,10 +290,32 @@ CONSTRAINT_MISTAKES = [
                  "cannot be `dry-run`; did you mean `dryrun`", id="action-at-a-point"),
     pytest.param("operations: [DELETE, UPDATE]", "operations: [DELET]", "operations",
                  "`DELET` is no operation; did you mean `DELETE`", id="operation"),
+    pytest.param("\nspec:", "\nspecs:", "specs",
+                 "did you mean `spec`", id="spec-misspelt"),
     pytest.param("operators: [", "operator: [", "operator",
                  "did you mean `operators`", id="match-field"),
     pytest.param("resources: [deployments, pods/eviction]", "resources: []", "- {groups",
                  "is empty, and so matches nothing", id="no-resources"),
+    pytest.param('["system:serviceaccount:*"]', "[]", "operators",
+                 "is empty, and so matches nothing", id="no-operators"),
+    pytest.param("operations: [DELETE, UPDATE]", "operations: []", "operations",
+                 "is empty, and so matches nothing", id="no-operations"),
+    pytest.param('\n    - {groups: [apps, ""], resources: [deployments, pods/eviction]}', " []", "kinds",
+                 "is empty, and so matches nothing", id="no-kinds"),
+    pytest.param("operations: [DELETE, UPDATE]", "namespaces: []", "namespaces",
+                 "is empty, and so matches nothing", id="no-namespaces"),
+    pytest.param("operations: [DELETE, UPDATE]", "names: []", "names",
+                 "is empty, and so matches nothing", id="no-names"),
+    pytest.param("resources: [deployments, pods/eviction]", "resources: [deployment]", "- {groups",
+                 "`deployment` names nothing; did you mean `deployments`", id="singular"),
+    pytest.param("resources: [deployments, pods/eviction]", "resources: [po/eviction]", "- {groups",
+                 "`po/eviction` names nothing; did you mean `pods`", id="short-name"),
+    pytest.param('[apps, ""], resources: [deployments, pods/eviction]', '[""], resources: [deployments]', "- {groups",
+                 "did you mean `deployments` of group `apps`", id="another-group"),
+    pytest.param("      services:", "      service:", "service",
+                 "`spec.parameters.byResource.service` names nothing; did you mean `services`", id="key-singular"),
+    pytest.param("      services:", "      deployments:", "deployments",
+                 "did you mean `deployments.apps`", id="key-without-group"),
     pytest.param('groups: [apps, ""]', "groups: [Apps]", "- {groups",
                  "`Apps` is no API group", id="group"),
     pytest.param("operator: In, values", "operator: Inn, values", "- {key",
@@ -292,6 +350,11 @@ def test_mistakes_of_constraints_are_placed(right: str, wrong: str, at: str, pro
     told = mistakes(TEMPLATE, text)
     assert problem in told[0]
     assert told[0].startswith(f"constraint.yaml:{_line(text, at)}: field `")
+
+
+def test_what_a_cluster_says_of_a_policy_may_stand_beside_it() -> None:
+    status = "status: {observedGeneration: 1}\n"
+    assert not mistakes(TEMPLATE + status, CONSTRAINT + status)
 
 
 def test_a_missing_parameter_is_told() -> None:

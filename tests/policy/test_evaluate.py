@@ -104,7 +104,7 @@ def test_an_erring_message_does_not_take_a_refusal_back() -> None:
 
 def test_an_erring_retry_is_told_beside_the_refusal() -> None:
     policies = policy(
-        """violations: [{when: "true", message: "'no'", retryAfterSeconds: "1 / 0"}]"""
+        """violations: [{when: "true", message: "'no'", retryAfterSeconds: "1 / (1 - 1)"}]"""
     )
     assert {finding.code for finding in evaluate(policies, case()).violations} == {
         "the_rule",

@@ -72,7 +72,11 @@ def _cases(draw: st.DrawFn) -> Case:
         old=draw(things),
         new=draw(things),
     )
-    return case(asked=asked, by=actor(draw(_names)))
+    parent = st.none() | st.dictionaries(st.sampled_from("xy"), st.sampled_from("123"), max_size=2)
+    return msgspec.structs.replace(
+        case(asked=asked, by=msgspec.structs.replace(actor(draw(_names)), operator=draw(_names))),
+        parent_labels=draw(parent) if asked.subresource else None,
+    )
 
 
 def matches(formats: list[MatchFormat]) -> list[Match]:

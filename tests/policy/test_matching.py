@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from support.cases import OPERATOR, case, request
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.names import Gvk, ObjectKey, Operation, Resource
 from suture.model.objects import ClusterObject
 from suture.model.request import Collection, Request
@@ -51,7 +52,6 @@ NODE = request("nodes", "node-1", namespace="")
         pytest.param(f"{{operators: ['{OPERATOR}']}}", request(), True, id="operator"),
         pytest.param("{operators: ['system:serviceaccount:balancers:*']}", request(), True, id="operator-glob"),
         pytest.param("{operators: [other]}", request(), False, id="another-operator"),
-        pytest.param("{operators: []}", request(), False, id="no-operator"),
         pytest.param("{excludedOperators: ['*:load-*']}", request(), False, id="operator-excluded"),
         pytest.param("{operations: [DELETE]}", request(), True, id="operation"),
         pytest.param("{operations: [UPDATE]}", request(), False, id="another-operation"),
@@ -78,6 +78,24 @@ NODE = request("nodes", "node-1", namespace="")
 )  # fmt: skip
 def test_matching(match: str, asked: Request, applies: bool) -> None:
     assert match_of(match).matches(case(asked=asked)) is applies
+
+
+@pytest.mark.parametrize(
+    ("match", "applies"),
+    [
+        pytest.param("{operators: [balancer]}", True, id="profile"),
+        pytest.param(f"{{operators: ['{OPERATOR}']}}", True, id="user"),
+        pytest.param("{operators: ['system:serviceaccount:balancers:*']}", True, id="user-glob"),
+        pytest.param("{operators: [other]}", False, id="another"),
+        pytest.param("{excludedOperators: [balancer]}", False, id="profile-excluded"),
+        pytest.param(f"{{excludedOperators: ['{OPERATOR}']}}", False, id="user-excluded"),
+        pytest.param("{excludedOperators: [other]}", True, id="another-excluded"),
+    ],
+)
+def test_an_enrolled_operator_has_two_names(match: str, applies: bool) -> None:
+    """Its profile's, and the user name of whoever asks."""
+    enrolled = Actor(UserInfo(OPERATOR), "balancer", IdentityKind.OPERATOR, Stage.ENFORCE)
+    assert match_of(match).matches(case(by=enrolled)) is applies
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
-from suture.errors import InputError
+from suture.errors import DocumentError, InputError
 from suture.model.documents import Document
-from suture.policy.compile import PolicySet, compile_policies
+from suture.policy.compile import PoliciesError, PolicySet, compile_policies
 from suture.wire.yaml import read_documents
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -42,14 +42,21 @@ def read_pack() -> list[Document]:
 def read_policy_files(paths: Iterable[Path]) -> list[Document]:
     """Return the documents of files, and of the YAML and JSON files of folders, hidden ones not.
 
-    Errors: PolicyFilesError for what is not there, DocumentError for what is not YAML.
+    Errors: PolicyFilesError for what is not there; PoliciesError for what is not YAML, the first
+    mistake of each file.
     """
-    return [
-        document
-        for path in paths
-        for file in _files(path)
-        for document in read_documents(_bytes(file), str(file))
-    ]
+    found: list[Document] = []
+    mistakes: list[DocumentError] = []
+    for path in paths:
+        for file in _files(path):
+            try:
+                found += read_documents(_bytes(file), str(file))
+            except DocumentError as error:
+                mistakes.append(error)
+    if mistakes:
+        # WHY not compiled: of half the files, much would seem to be missing.
+        raise PoliciesError(tuple(mistakes))
+    return found
 
 
 def load_policies(paths: Iterable[Path] = (), *, pack: bool = True) -> PolicySet:

@@ -62,6 +62,8 @@ class Outcome:
     case: str
     failures: tuple[str, ...]
     seconds: float = 0.0
+    podless: tuple[str, ...] = ()
+    """Workloads of its world that want pods and have none there."""
 
 
 def coverage_of(policies: PolicySet) -> Coverage:

@@ -14,8 +14,17 @@ from suture.app.whatif import QuestionError
 from suture.errors import DocumentError
 from suture.model.clock import Now
 from suture.model.graph import Graph
-from suture.model.names import CRDS, Gvk, ObjectKey
-from suture.model.objects import ClusterObject, CrdFacts
+from suture.model.names import (
+    CRDS,
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
+    Gvk,
+    ObjectKey,
+)
+from suture.model.objects import ClusterObject, CrdFacts, WorkloadFacts
 from suture.wire.manifests import Found, read_manifests
 from suture.wire.patches import applied, strategic
 from suture.wire.trim import Trimmer
@@ -26,6 +35,10 @@ BEGIN = Now(1_000_000_000_000, 1_700_000_000.0)
 
 EMPTY = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": DEFAULT_NAMESPACE}}
 """What is in a world of which nothing is said."""
+
+
+WORKLOADS = (DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, REPLICATION_CONTROLLERS)
+"""Whose size is in their own spec."""
 
 
 class Changed(msgspec.Struct, frozen=True):
@@ -67,6 +80,22 @@ class SuiteWorld:
         self._trimmer = Trimmer(secret_keys=True)
         Rules(self._trimmer, Watches(), self.graph).load(self.graph)
         self._bodies = dict(self._read(parts))
+
+    def podless(self) -> list[ObjectKey]:
+        """Return the workloads that want pods and have none here: no controller makes them."""
+        return [
+            self.graph.key(row)
+            for resource in WORKLOADS
+            for row in self.graph.rows(resource)
+            if self._lacks_pods(row)
+        ]
+
+    def _lacks_pods(self, row: int) -> bool:
+        graph, facts = self.graph, self.graph.facts(row)
+        if not isinstance(facts, WorkloadFacts) or not facts.replicas or facts.selector is None:
+            return False
+        pods = graph.rows(PODS, graph.key(row).namespace)
+        return not any(facts.selector.matches(graph.labels(pod) or {}) for pod in pods)
 
     def _read(self, parts: Sequence[tuple[bytes, str]]) -> Iterator[tuple[ObjectKey, bytes]]:
         for text, place in parts:

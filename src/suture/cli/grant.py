@@ -41,6 +41,7 @@ def grant(
     resource: Names = None,
     namespace: Names = None,
     name: Names = None,
+    force: Annotated[bool, cyclopts.Parameter(negative=())] = False,
     journal: Annotated[Path | None, cyclopts.Parameter(env_var="SUTURE_JOURNAL")] = None,
     explained: Annotated[Path | None, cyclopts.Parameter(allow_leading_hyphen=True)] = None,
     kubeconfig: Path | None = None,
@@ -72,6 +73,9 @@ def grant(
         With --policy, for whom: a profile's name, or a user name.
     resource, namespace, name:
         With --policy, of which objects: `services`, `deployments.apps`. May be repeated.
+    force:
+        With --policy, also for a policy, profile or resource that the cluster does not have: a
+        policy that `suture serve` has of a file, a user without a profile.
     journal:
         The journal's file, where a decision is looked up; else SUTURE_JOURNAL.
     explained:
@@ -93,8 +97,8 @@ def grant(
     if decision is None:
         scope = Scope(tuple(resource or ()), tuple(namespace or ()), tuple(name or ()))
         wanted = for_policies(operator, tuple(policy or ()), scope, terms, now)
-        return _given(wanted, "", kubeconfig, context, output)
-    if operator or resource or namespace or name:
+        return _given(wanted, "", kubeconfig, context, output, check=not force)
+    if operator or resource or namespace or name or force:
         raise InputError("a decision has its own operator and object; leave these options out")
     known = read_decision_id(decision)
     entries = _read(explained) if explained is not None else _find(journal, known)
@@ -161,9 +165,15 @@ def revoke(name: str, /, *, kubeconfig: Path | None = None, context: str | None 
 
 
 def _given(
-    wanted: Grant, decision: str, kubeconfig: Path | None, context: str | None, output: str
+    wanted: Grant,
+    decision: str,
+    kubeconfig: Path | None,
+    context: str | None,
+    output: str,
+    *,
+    check: bool = False,
 ) -> int:
-    found = asyncio.run(_give(wanted, decision, kubeconfig, context))
+    found = asyncio.run(_give(wanted, decision, kubeconfig, context, check=check))
     if output == "json":
         print(msgspec.json.encode(found).decode())
         return 0
@@ -227,12 +237,16 @@ def _read(path: Path) -> list[Entry]:
 
 
 async def _give(
-    wanted: Grant, decision: str, kubeconfig: Path | None, context: str | None
+    wanted: Grant, decision: str, kubeconfig: Path | None, context: str | None, *, check: bool
 ) -> Grant:
+    from suture.adapters.files import read_pack
     from suture.adapters.kube import KubeClient
+    from suture.app.grantnames import check_names
     from suture.app.grantsmade import give
 
     async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
+        if check:
+            await check_names(client, read_pack(), wanted)
         return await give(client, wanted, decision=decision)
 
 

@@ -13,8 +13,8 @@ from suture.cli.terminal import Console, plain
 from suture.errors import InputError
 
 EXIT_FAILED = 1
-SUFFIXES = (".yaml", ".yml")
-SUITE = b"kind: Suite"
+WORD = b"Suite"
+"""WHY a word first: what has it nowhere is no suite, and need not be YAML either."""
 
 
 def verify(
@@ -28,8 +28,8 @@ def verify(
 ) -> int:
     """Run suites of policy tests: each case is a request to a small world, judged as live.
 
-    A folder's suites are the YAML files in it, and in folders below, of the kind `Suite`. What a
-    suite looks like is in docs/how-to/write-a-policy.md.
+    A folder's suites are the YAML and JSON files in it, and in folders below, of the kind `Suite`.
+    What a suite looks like is in docs/reference/suite-format.md.
     Exit status: 0 all passed, 1 some failed (or, with --require-coverage, a rule that no case made
     speak), 2 a suite or a policy cannot be read.
 
@@ -71,7 +71,12 @@ def verify(
 
 
 def _suites(path: Path) -> Iterator[Path]:
-    """Yield the suites of a path. Errors: InputError where there are none."""
+    """Yield the suites of a path.
+
+    Errors: InputError where there are none, DocumentError for what may be one and cannot be read.
+    """
+    from suture.adapters.files import SUFFIXES
+
     if not path.exists():
         raise InputError(f"`{path}` does not exist")
     if path.is_file():
@@ -80,8 +85,18 @@ def _suites(path: Path) -> Iterator[Path]:
     found = [
         file
         for file in sorted(path.rglob("*"))
-        if file.suffix in SUFFIXES and file.is_file() and SUITE in file.read_bytes()
+        if file.suffix in SUFFIXES and file.is_file() and _is_suite(file)
     ]
     if not found:
-        raise InputError(f"folder `{path}` holds no suite (a YAML file of `kind: Suite`)")
+        raise InputError(f"folder `{path}` holds no suite (a YAML or JSON file of `kind: Suite`)")
     yield from found
+
+
+def _is_suite(file: Path) -> bool:
+    from suture.app.suiteformat import KIND
+    from suture.wire.yaml import read_documents
+
+    text = file.read_bytes()
+    return WORD in text and any(
+        document.at(("kind",)) == KIND for document in read_documents(text, str(file))
+    )

@@ -73,22 +73,30 @@ def run_suites(suites: Sequence[Suite], wanted: str = "") -> Result:
                 if wanted not in f"{name}/{test.name}/{case.name}":
                     continue
                 began = time.perf_counter()
-                failures = _run(suite, test, case, coverage)
+                failures, podless = _run(suite, test, case, coverage)
                 seconds = time.perf_counter() - began
-                result.outcomes.append(Outcome(name, test.name, case.name, failures, seconds))
+                result.outcomes.append(
+                    Outcome(name, test.name, case.name, failures, seconds, podless)
+                )
     return result
 
 
-def _run(suite: Suite, test: TestFormat, case: CaseFormat, coverage: Coverage) -> tuple[str, ...]:
-    """Run one case in a fresh world; what cannot be read is its failure."""
+def _run(
+    suite: Suite, test: TestFormat, case: CaseFormat, coverage: Coverage
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Run one case in a fresh world; return its failures, and the workloads without pods there.
+
+    What cannot be read is its failure.
+    """
     folder = suite.path.parent
     try:
         texts = [(_bytes(folder / one, suite.path), one) for one in test.cluster_files]
         world = SuiteWorld([*test.cluster, *case.cluster], texts)
         files = _objects(folder / case.request.file, suite.path) if case.request.file else ()
-        return run_case(case, world, suite.policies, coverage, files)
+        podless = tuple(map(str, world.podless()))
+        return run_case(case, world, suite.policies, coverage, files), podless
     except SutureError as error:
-        return (str(error),)
+        return (str(error),), ()
 
 
 def _objects(path: Path, suite: Path) -> list[Mapping[str, object]]:

@@ -10,6 +10,9 @@ from rich.markup import escape
 
 from suture.cli.verifyrun import Result
 
+NAMED = 5
+"""LIMIT: workloads named in one line of a terminal."""
+
 
 def summary(result: Result, seconds: float, *, coverage: bool) -> Iterator[str]:
     """Yield lines for people: what failed and why, what was not tried, how many passed."""
@@ -17,6 +20,10 @@ def summary(result: Result, seconds: float, *, coverage: bool) -> Iterator[str]:
         yield f"[red]failed[/] {escape(one.suite)} / {escape(one.test)} / {escape(one.case)}"
         for why in one.failures:
             yield f"       {escape(why)}"
+    for (suite, test), names in _podless(result).items():
+        some = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+        yield f"[yellow]no pods[/] {escape(suite)} / {escape(test)}: {escape(some)}"
+        yield "       a world has no controllers: what is lost with pods shows only where they are"
     if coverage:
         for suite, covered in result.coverage.items():
             total, missing = len(covered.rules), covered.missing
@@ -27,6 +34,16 @@ def summary(result: Result, seconds: float, *, coverage: bool) -> Iterator[str]:
     passed = len(result.outcomes) - len(result.failed)
     colour = "red" if result.failed else "green"
     yield f"[{colour}]{passed} of {len(result.outcomes)} cases passed[/] in {seconds:.1f} s"
+
+
+def _podless(result: Result) -> dict[tuple[str, str], list[str]]:
+    """Return the workloads that want pods and have none, by suite and test."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in result.outcomes:
+        if one.podless:
+            known = found.setdefault((one.suite, one.test), [])
+            known += [name for name in one.podless if name not in known]
+    return found
 
 
 def as_json(result: Result, seconds: float) -> str:
@@ -45,6 +62,10 @@ def as_json(result: Result, seconds: float) -> str:
                 "seconds": round(one.seconds, 4),
             }
             for one in result.outcomes
+        ],
+        "podless": [
+            {"suite": suite, "test": test, "workloads": names}
+            for (suite, test), names in _podless(result).items()
         ],
         "coverage": {
             suite: {

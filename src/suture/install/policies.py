@@ -41,6 +41,8 @@ CHARACTERS = 512
 
 _TEXT: Document = {"type": "string", "maxLength": CHARACTERS}
 _TEXTS: Document = {"type": "array", "maxItems": ENTRIES, "items": _TEXT}
+_SOME_TEXTS: Document = {**_TEXTS, "minItems": 1}
+"""WHY some: of a list that is empty nothing matches, and a policy would be off without a word."""
 _ACTION: Document = {"type": "string", "enum": [action.value for action in EnforcementAction]}
 _LABELS: Document = {"type": "object", "additionalProperties": _TEXT}
 _WINDOWS: Document = {
@@ -159,7 +161,7 @@ def _match() -> Document:
     kinds: Document = {
         "type": "object",
         "required": ["groups", "resources"],
-        "properties": {"groups": _TEXTS, "resources": _TEXTS},
+        "properties": {"groups": _SOME_TEXTS, "resources": _SOME_TEXTS},
     }
     expression: Document = {
         "type": "object",
@@ -170,13 +172,17 @@ def _match() -> Document:
         "type": "object",
         "description": "Which requests it applies to; what is left out excludes nothing.",
         "properties": {
-            "operators": _TEXTS,
+            "operators": _SOME_TEXTS,
             "excludedOperators": _TEXTS,
-            "operations": {"type": "array", "items": {"type": "string", "enum": operations}},
-            "kinds": {"type": "array", "maxItems": ENTRIES, "items": kinds},
-            "namespaces": _TEXTS,
+            "operations": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "string", "enum": operations},
+            },
+            "kinds": {"type": "array", "minItems": 1, "maxItems": ENTRIES, "items": kinds},
+            "namespaces": _SOME_TEXTS,
             "excludedNamespaces": _TEXTS,
-            "names": _TEXTS,
+            "names": _SOME_TEXTS,
             "labelSelector": {
                 "type": "object",
                 "properties": {

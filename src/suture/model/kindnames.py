@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from suture.errors import InputError
 from suture.model.graph import Graph
-from suture.model.names import CRDS, ObjectKey, Resource
+from suture.model.names import CRDS, ObjectKey, Resource, plural_of
 from suture.model.objects import CrdFacts, Facts
+from suture.model.targets import WELL_KNOWN
 
 SHORT: Mapping[str, str] = {
     "cm": "configmaps",
@@ -122,7 +123,7 @@ def resolve_kind(text: str, kinds: Kinds, short: ShortNames = NO_SHORT_NAMES) ->
         and (not group or resource.group == group)
     } or {one for one in short.get(name, ()) if not group or one.group == group}
     if len(found) > 1:
-        found = {one for one in found if _built_in(one.group)} or found
+        found = {one for one in found if built_in(one.group)} or found
     if not found:
         raise UnknownKindError(
             f"no kind `{text}` in this model; name it by plural, kind or short name, with its "
@@ -134,7 +135,8 @@ def resolve_kind(text: str, kinds: Kinds, short: ShortNames = NO_SHORT_NAMES) ->
     return found.pop()
 
 
-def _built_in(group: str) -> bool:
+def built_in(group: str) -> bool:
+    """Whether a group is one of Kubernetes' own: definitions cannot have such names."""
     return "." not in group or group.endswith(BUILT_IN)
 
 
@@ -196,3 +198,19 @@ def kind_of(resource: Resource, kinds: Kinds) -> str:
         if known == resource:
             return kind
     return resource.plural
+
+
+def misnamed(group: str, name: str) -> Resource | None:
+    """Return the type that is meant by a name that none has: of `apps` no type is `deployment`.
+
+    None: some type may be called so. `*` is any. Only what is Kubernetes' own is known here;
+    all of that has plurals in small letters that end in `s`, and in neither `ss` nor `us`.
+    """
+    plain = name.lower()
+    singular = not plain.endswith("s") or plain.endswith(("ss", "us"))
+    plural = SHORT.get(plain) or (plural_of(plain) if singular else plain)
+    if name == "*" or not built_in(group) or (group == "*" and plural not in SHORT.values()):
+        return None
+    homes = {known.group for known in WELL_KNOWN.values() if known.plural == plural}
+    home = homes.pop() if group == "" and homes and "" not in homes else group
+    return Resource(home, plural) if (home, plural) != (group, name) else None

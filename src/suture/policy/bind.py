@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping
 
 from suture.errors import DocumentError
 from suture.model.documents import Document, Path, did_you_mean, read_as
+from suture.model.kindnames import misnamed
+from suture.model.names import Resource
 from suture.policy.format import ConstraintFormat, ConstraintSpec
 from suture.policy.matching import ANY, Match, Reach, read_match
 from suture.policy.parameters import NAMESPACE, Report, check, leaves
 from suture.policy.policyset import BoundConstraint
 from suture.policy.rules import Enforcement, EnforcementAction, Point
 from suture.policy.templates import CONTAINER, Place, Template, code_of
-from suture.policy.windows import read_budget, windows_parameters
+from suture.policy.windows import Budget, read_budget, windows_parameters
 
 _PARAMETERS: Path = ("spec", "parameters")
+_RESOURCE = "effect.resource"
+"""The key of claims that are counted by resource: `services`, `deployments.apps`."""
 
 
 def bind_constraint(
@@ -35,6 +39,7 @@ def bind_constraint(
         )
         for one in template.spec.budgets
     }
+    _check_keys(budgets, template, document, report)
     parameters = _parameters(spec, template, document, report)
     actions = _actions(spec, template, document, report)
     rules = template.rules
@@ -102,6 +107,21 @@ def _parameters(
     if mistakes:
         return {}
     return dict(leaves(template.schema, value, f"{CONTAINER}.{NAMESPACE}"))
+
+
+def _check_keys(
+    budgets: Mapping[str, Budget], template: Template, document: Document, report: Report
+) -> None:
+    """Report windows for resources that there are not, where resources are what is counted by."""
+    for one in template.spec.budgets:
+        if any(c.key.strip() != _RESOURCE for c in template.spec.claims if c.budget == one.name):
+            continue
+        for key in budgets[one.name].by_key:
+            resource = Resource.parse(key)
+            meant = misnamed(resource.group, resource.plural)
+            if meant is not None:
+                problem = f"names nothing; did you mean `{meant}`"
+                report(document.error((*_PARAMETERS, one.by_key, key), problem))
 
 
 def _reads(template: Template, match: Match, enforcement: Enforcement) -> Iterator[Reach]:

@@ -15,7 +15,7 @@ import msgspec
 from suture.impact.effects import NAMES, Effect, Impact
 from suture.model.request import Collection, CollectionItem, One, Request
 from suture.policy.engines import ListOf, MapOf, Record, Scalar, ValueType
-from suture.policy.rules import Case, Usage
+from suture.policy.rules import Case, Usage, labels_seen
 
 EFFECT = "effect"
 """The one effect at hand, in rules that say `each`."""
@@ -107,12 +107,6 @@ def _has_selector(case: Case) -> bool:
     return isinstance(extent, Collection) and extent.selector is not None
 
 
-def labels_of(request: Request) -> Mapping[str, str]:
-    """Return the labels of the request's object: before the change, or after where it is new."""
-    thing = request.old if request.old is not None else request.new
-    return thing.labels if thing is not None else {}
-
-
 def _propagation(case: Case) -> str:
     asked = case.request.options.propagation
     return asked.value if asked is not None else ""
@@ -131,7 +125,7 @@ _READERS: Mapping[str, Callable[[Case], object]] = {
     "request.dryRun": lambda case: case.request.dry_run,
     "request.confirmed": lambda case: case.confirmed,
     "request.propagation": _propagation,
-    "request.labels": lambda case: dict(labels_of(case.request)),
+    "request.labels": lambda case: dict(next(iter(labels_seen(case)), {})),
     "request.namespaceLabels": lambda case: dict(case.namespace_labels),
     "actor.operator": lambda case: case.actor.operator,
     "actor.username": lambda case: case.actor.user.username,

@@ -127,13 +127,16 @@ class TemplateSpec(
     claims: list[ClaimFormat] = []
 
 
-class TemplateFormat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A PolicyTemplate."""
+class TemplateFormat(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True
+):
+    """A PolicyTemplate. `status`: what others say of it on a cluster; not read."""
 
     api_version: str
     kind: str
     metadata: Metadata
     spec: TemplateSpec
+    status: object = None
 
 
 class KindsFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -185,13 +188,16 @@ class ConstraintSpec(
     parameters: dict[str, object] = {}
 
 
-class ConstraintFormat(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A constraint of some template's kind."""
+class ConstraintFormat(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True
+):
+    """A constraint of some template's kind. `status`: what others say of it; not read."""
 
     api_version: str
     kind: str
     metadata: Metadata
     spec: ConstraintSpec = ConstraintSpec()
+    status: object = None
 
 
 class Header(msgspec.Struct, frozen=True, rename="camel"):

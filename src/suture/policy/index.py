@@ -14,7 +14,7 @@ from suture.model.names import Operation
 from suture.model.request import Collection
 from suture.model.selectors import Operator, Selector
 from suture.policy.matching import ANY, Globs, Match, namespace_of
-from suture.policy.rules import Case
+from suture.policy.rules import Case, labels_seen
 
 KINDS: Final = 4_096
 """LIMIT: kinds with operations that are remembered, a list of numbers each: a large cluster writes
@@ -95,6 +95,7 @@ class Index:
         found = set(general)
         found.update(self._namespaces.of(namespace_of(case)))
         found.update(self._operators.of(case.actor.operator))
+        found.update(self._operators.of(case.actor.user.username))
         found.update(self._of_object(case))
         return sorted(found)
 
@@ -107,10 +108,9 @@ class Index:
             return
         yield from self._names.of(request.key.name)
         if self._labels:
-            for thing in (request.old, request.new):
-                if thing is not None:
-                    for label in thing.labels.items():
-                        yield from self._labels.get(label, ())
+            for labels in labels_seen(case):
+                for label in labels.items():
+                    yield from self._labels.get(label, ())
 
 
 def _indexable(globs: Globs) -> bool:

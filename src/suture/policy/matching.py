@@ -6,16 +6,18 @@ Compiled once from a file's `match`; asked for every request, so everything that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
+from suture.model.actor import Actor
 from suture.model.documents import Document, Path, did_you_mean
+from suture.model.kindnames import misnamed
 from suture.model.names import NAMESPACES, Operation
 from suture.model.request import Collection, Request
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.policy.format import KindsFormat, MatchFormat, SelectorFormat
 from suture.policy.parameters import Report
-from suture.policy.rules import Case
+from suture.policy.rules import Case, labels_seen
 
 ANY = "*"
 _RESOURCE = re.compile(r"(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)(/(\*|[a-z]+))?\Z")
@@ -73,10 +75,9 @@ class Match:
             return True
         if not self.of_kind(case.request):
             return False
-        operator = case.actor.operator
-        if self.operators is not None and not self.operators(operator):
+        if self.operators is not None and not _one_of(self.operators, case.actor):
             return False
-        if self.excluded_operators is not None and self.excluded_operators(operator):
+        if self.excluded_operators is not None and _one_of(self.excluded_operators, case.actor):
             return False
         namespace = namespace_of(case)
         if self.namespaces is not None and not (namespace and self.namespaces(namespace)):
@@ -112,10 +113,12 @@ class Match:
         if self.selector is None:
             return True
         # WHY either: else an update that takes the label away would not be seen.
-        return any(
-            thing is not None and self.selector.matches(thing.labels)
-            for thing in (case.request.old, case.request.new)
-        )
+        return any(self.selector.matches(labels) for labels in labels_seen(case))
+
+
+def _one_of(operators: Globs, actor: Actor) -> bool:
+    """Tell whether an actor is one of some operators, by its profile's name or its user name."""
+    return bool(operators(actor.operator) or operators(actor.user.username))
 
 
 EVERYTHING = Match()
@@ -134,6 +137,8 @@ def read_match(written: MatchFormat, document: Document, path: Path, report: Rep
     """Check a match and compile it."""
     if written == MatchFormat():
         return EVERYTHING
+    for name in ("operators", "operations", "kinds", "namespaces", "names"):
+        refuse_empty(getattr(written, name), document, (*path, name), report)
     return Match(
         operators=_globs(written.operators),
         excluded_operators=_globs(written.excluded_operators or None),
@@ -181,9 +186,21 @@ def read_kind(
         if not _RESOURCE.match(resource):
             problem = f"`{resource}` is no resource; plural and lower case: `pods`, `pods/eviction`"
             report(document.error((*path, "resources", index), problem))
-    for name, values in (("groups", groups), ("resources", resources)):
-        if not values:
-            report(document.error((*path, name), "is empty, and so matches nothing"))
+            continue
+        meant = [misnamed(group, resource.partition("/")[0]) for group in groups]
+        right = [one for one in meant if one is not None]
+        if right and len(right) == len(groups):
+            where = "" if right[0].group in groups else f" of group `{right[0].group}`"
+            problem = f"`{resource}` names nothing; did you mean `{right[0].plural}`{where}"
+            report(document.error((*path, "resources", index), problem))
+    refuse_empty(groups, document, (*path, "groups"), report)
+    refuse_empty(resources, document, (*path, "resources"), report)
+
+
+def refuse_empty(values: Sized | None, document: Document, path: Path, report: Report) -> None:
+    """Report a list of what is meant that means nothing; None was left out, and means all."""
+    if values is not None and not values:
+        report(document.error(path, "is empty, and so matches nothing; name what is meant"))
 
 
 def _operations(

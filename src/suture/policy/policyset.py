@@ -95,6 +95,12 @@ class Violation:
     count: Program | None = None
     said: Said | None = None
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names that its expressions read."""
+        retry = self.retry.reads if self.retry is not None else frozenset[str]()
+        return self.asking.program.reads | self.message.reads | retry
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimRule:
@@ -115,6 +121,11 @@ class ClaimRule:
     def effects(self) -> frozenset[str]:
         """What it is asked of: cases with its effect."""
         return frozenset({self.each})
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names that its expressions read."""
+        return self.asking.program.reads
 
 
 Rule = Violation | ClaimRule
@@ -180,6 +191,8 @@ class PolicySet:
     """Names of the effects that some constraint reads; no others need be computed."""
     always: bool = field(init=False)
     """Whether some rule reads no effect, and so is asked of cases that have none."""
+    reads_labels: bool = field(init=False)
+    """Whether some match or expression asks for labels of the request's object."""
     reads_usage: bool = field(init=False)
     """Whether some expression reads what operators have spent."""
     index: Index = field(init=False, repr=False, compare=False)
@@ -196,7 +209,10 @@ class PolicySet:
         words = frozenset(word for bound in self.constraints for word in bound.words)
         object.__setattr__(self, "always", any(bound.always for bound in self.constraints))
         object.__setattr__(self, "index", Index([bound.match for bound in self.constraints]))
-        object.__setattr__(self, "reads_usage", "usage" in words)
+        selected = any(bound.match.selector is not None for bound in self.constraints)
+        reads = {name for bound in self.constraints for rule in bound.rules for name in rule.reads}
+        object.__setattr__(self, "reads_labels", selected or "request.labels" in reads)
+        object.__setattr__(self, "reads_usage", "usage" in reads)
         shown = {
             name: tuple(field for field, _ in record.fields if field in words)
             for name, record in EFFECT_TYPES.items()

@@ -122,5 +122,16 @@ class Case(msgspec.Struct, frozen=True, gc=False):
     selector_known: bool = False
     """For one object of a collection: its selector was seen and judged at authorization."""
     namespace_labels: Mapping[str, str] = {}
+    parent_labels: Mapping[str, str] | None = None
+    """Of the object behind a subresource, whose own document has none. None: not known, not asked
+    for, or no subresource."""
     confirmed: bool = False
     """Whether a person confirmed the deletion of the request's object on the object itself."""
+
+
+def labels_seen(case: Case) -> tuple[Mapping[str, str], ...]:
+    """Return the labels of the request's object, before the change and after it, as far as seen."""
+    if case.parent_labels is not None:
+        return (case.parent_labels,)
+    request = case.request
+    return tuple(thing.labels for thing in (request.old, request.new) if thing is not None)

@@ -29,7 +29,7 @@ from suture.policy.format import (
     TemplateSpec,
     ViolationFormat,
 )
-from suture.policy.matching import Reach, read_kind, read_operation
+from suture.policy.matching import Reach, read_kind, read_operation, refuse_empty
 from suture.policy.parameters import EMPTY, NAMESPACE, Report, Schema, read_schema
 from suture.policy.policyset import Asking, ClaimRule, Rule, Said, Violation
 from suture.policy.rules import EVERYWHERE, POLICY_ERROR, Enforcement, EnforcementAction, weaker
@@ -199,6 +199,7 @@ def _reads(spec: TemplateSpec, document: Document, report: Report) -> tuple[Reac
         path = ("spec", "reads", index)
         for position, operation in enumerate(reads.operations):
             read_operation(operation, document, (*path, "operations", position), report)
+        refuse_empty(reads.operations, document, (*path, "operations"), report)
         read_kind(reads.groups, reads.resources, document, path, report)
     return tuple(
         Reach(operation, group, resource)
@@ -283,12 +284,12 @@ class _Compiler:
         if scopes is None:
             return None
         scope, said = scopes
-        when = self._one(written.when, scope, Scalar.BOOL, (*path, "when"))
-        message = self._one(written.message, said, Scalar.STRING, (*path, "message"))
+        when = self._written(written.when, scope, Scalar.BOOL, (*path, "when"))
+        message = self._written(written.message, said, Scalar.STRING, (*path, "message"))
         retry = None
         if written.retry_after_seconds:
             at = (*path, "retryAfterSeconds")
-            retry = self._one(written.retry_after_seconds, said, Scalar.INT, at)
+            retry = self._written(written.retry_after_seconds, said, Scalar.INT, at)
         if self._failed or when is None or message is None:
             return None
         # WHY it alone: a rule about each effect of a name has nothing to say where there is none.
@@ -326,7 +327,7 @@ class _Compiler:
         if scopes is None:
             return None
         scope, _ = scopes
-        when = self._one(written.when, scope, Scalar.BOOL, (*path, "when"))
+        when = self._written(written.when, scope, Scalar.BOOL, (*path, "when"))
         parts = (
             ("key", written.key, Scalar.STRING),
             ("amount", written.amount, Scalar.INT),
@@ -334,7 +335,7 @@ class _Compiler:
             ("message", written.message, Scalar.STRING),
         )
         for name, text, kind in parts:
-            self._one(text, scope, kind, (*path, name))
+            self._written(text, scope, kind, (*path, name))
         if self._failed or when is None or budget is None:
             return None
         row = ", ".join(f"dyn({text}\n)" for _, text, _ in parts)
@@ -362,11 +363,15 @@ class _Compiler:
         scope = self._scope.extended(**{EFFECT: kind})
         return scope, scope.extended(**{MATCHED: Scalar.INT})
 
-    def _one(self, text: str, scope: Scope, result: ValueType, path: Path) -> Program | None:
-        if len(text) > MAX_CHARS and path[-1] in ("when", "message"):
+    def _written(self, text: str, scope: Scope, result: ValueType, path: Path) -> Program | None:
+        """Compile what an author wrote, within its bound; what is composed of it is longer."""
+        if len(text) > MAX_CHARS:
             problem = f"is {len(text)} characters long, at most {MAX_CHARS}"
             self._fail(self._document.error(path, problem))
             return None
+        return self._one(text, scope, result, path)
+
+    def _one(self, text: str, scope: Scope, result: ValueType, path: Path) -> Program | None:
         self.words.update(_IDENTIFIER.findall(text))
         try:
             program = self._engine.compile(text, scope, result)

@@ -231,8 +231,13 @@ class GraphView(Standing):
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str]:
         """Return a namespace's labels; none where it is not known."""
-        row = self._graph.row(ObjectKey(NAMESPACES, "", namespace))
-        return NO_LABELS if row is None else self.labels(row)
+        found = self.labels_at(ObjectKey(NAMESPACES, "", namespace))
+        return NO_LABELS if found is None else found
+
+    def labels_at(self, key: ObjectKey) -> Mapping[str, str] | None:
+        """Return the labels of the object at `key`, gone or not; None where there is none."""
+        row = self._graph.row(key)
+        return None if row is None else self.labels(row)
 
     def _staying(self, rows: Iterable[int]) -> list[int]:
         flags = self._flags

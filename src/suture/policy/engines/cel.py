@@ -31,8 +31,9 @@ from suture.policy.engines import (
     Scope,
     ValueType,
 )
+from suture.policy.engines.celchecks import FORMAT, MATCHES, Run, refuse_certain_errors
 from suture.policy.engines.celerrors import explain
-from suture.policy.engines.celtree import Node, read_tree
+from suture.policy.engines.celtree import Node, Other, read_tree
 from suture.policy.engines.celtypes import Messages
 from suture.policy.engines.quick import Quick, quick
 
@@ -128,6 +129,7 @@ class CelEngine:
         # WHY without variables: values are converted by what they are; an environment with
         # declarations would only check them again.
         self._binder = cel.NewEnv(config=self._config, functions=self._functions)
+        self._formats, self._matches = self._runner(FORMAT), self._runner(MATCHES)
 
     def compile(self, expression: str, scope: Scope, result: ValueType) -> CelProgram:
         """Check an expression and make it ready. Errors: ExpressionError, with a suggestion."""
@@ -144,6 +146,7 @@ class CelEngine:
         self._expect(checked.return_type(), result)
         written = checked.serialize()
         tree = read_tree(written)
+        refuse_certain_errors(tree.root, self._formats, self._matches)
         loose = self._environment(dict.fromkeys(types, cel.Type.DYN), "")
         return CelProgram(
             # WHY so: `&` with the keys of a mapping gives a set that is not frozen.
@@ -152,6 +155,13 @@ class CelEngine:
             tree.root,
             scope.variables,
         )
+
+    def _runner(self, expression: str) -> Run:
+        """Return what runs an expression on a `text` and a list of `values`."""
+        types = {"text": cel.Type.STRING, "values": cel.Type.List(cel.Type.DYN)}
+        compiled = self._environment(types, "").compile(expression)
+        program = CelProgram(frozenset(types), compiled, Other(), {})
+        return lambda values: program.evaluate(self.bind(values))
 
     def bind(self, values: Mapping[str, object]) -> Bindings:
         """Make values readable for programs; each is converted when it is first read."""

@@ -6,8 +6,9 @@ Source: cel-spec proto/cel/expr/checked.proto and syntax.proto.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf import (  # type: ignore[import-untyped]  # ships no types
@@ -16,6 +17,8 @@ from google.protobuf import (  # type: ignore[import-untyped]  # ships no types
     descriptor_pool,
     message_factory,
 )
+
+from suture.policy.engines import Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +45,20 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function or operator; the target of a method is its first argument."""
+    """A function or operator; the target of a method is its first argument. `line`: from 1."""
 
     function: str
     overloads: frozenset[str]
     args: tuple[Node, ...]
+    line: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list written out."""
+    """A list written out. `kinds` are the types of its items, as far as they have no parts."""
 
     items: tuple[Node, ...]
+    kinds: tuple[Scalar, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,22 @@ class Other:
 
 
 Node = Literal | Name | Field | Call | Items | Fold | Other
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """Yield an expression and everything in it."""
+    yield node
+    match node:
+        case Field(of, _):
+            yield from parts(of)
+        case Call(args=below) | Items(below):
+            for one in below:
+                yield from parts(one)
+        case Fold(_, over, _, init, step, result):
+            for one in (over, init, step, result):
+                yield from parts(one)
+        case Literal() | Name() | Other():
+            return
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +147,16 @@ _MESSAGES: Mapping[str, Iterable[tuple[str, int, str, bool]]] = {
         ("list_expr", 7, "CreateList", False),
         ("comprehension_expr", 9, "Comprehension", False),
     ),
-    "Checked": (("references", 2, "Entry", True), ("expr", 4, "Expr", False)),
+    "Type": (("primitive", 3, "int32", False),),
+    "TypeEntry": (("key", 1, "int64", False), ("value", 2, "Type", False)),
+    "Position": (("key", 1, "int64", False), ("value", 2, "int32", False)),
+    "Source": (("line_offsets", 3, "int32", True), ("positions", 4, "Position", True)),
+    "Checked": (
+        ("references", 2, "Entry", True),
+        ("types", 3, "TypeEntry", True),
+        ("expr", 4, "Expr", False),
+        ("source", 5, "Source", False),
+    ),
 }
 _PLAIN = {
     "string": _FIELDS.TYPE_STRING,
@@ -135,6 +165,10 @@ _PLAIN = {
     "bool": _FIELDS.TYPE_BOOL,
     "double": _FIELDS.TYPE_DOUBLE,
 }
+
+
+_SCALARS = {1: Scalar.BOOL, 2: Scalar.INT, 4: Scalar.DOUBLE, 5: Scalar.STRING}
+"""By the numbers that the library's types without parts have; 0 is of those with some."""
 
 
 def _reader() -> Any:
@@ -168,13 +202,37 @@ def read_tree(checked: bytes) -> Tree:
     envelope.ParseFromString(checked)
     message = _CHECKED()
     message.ParseFromString(envelope.value)
-    references = {entry.key: entry.value for entry in message.references}
-    names = frozenset(one.name for one in references.values() if one.name)
-    return Tree(_node(message.expr, references), names)
+    notes = _Notes(
+        {entry.key: entry.value for entry in message.references},
+        {entry.key: entry.value.primitive for entry in message.types},
+        {entry.key: entry.value for entry in message.source.positions},
+        tuple(message.source.line_offsets),
+    )
+    names = frozenset(one.name for one in notes.references.values() if one.name)
+    return Tree(_node(message.expr, notes), names)
 
 
-def _node(expr: Any, references: Mapping[int, Any]) -> Node:
-    reference = references.get(expr.id)
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What the checker says of the parts of an expression, by their ids."""
+
+    references: Mapping[int, Any]
+    types: Mapping[int, int]
+    positions: Mapping[int, int]
+    ends: tuple[int, ...]
+    """Where each line ends."""
+
+    def line(self, number: int) -> int:
+        """Return the line that a part is written in, from 1."""
+        return bisect_right(self.ends, self.positions.get(number, 0)) + 1
+
+    def kind(self, number: int) -> Scalar:
+        """Return the type of a part; ANY where it has parts, or is not known before it runs."""
+        return _SCALARS.get(self.types.get(number, 0), Scalar.ANY)
+
+
+def _node(expr: Any, notes: _Notes) -> Node:
+    reference = notes.references.get(expr.id)
     if reference is not None and reference.name and not reference.overload_id:
         return Name(reference.name)
     if expr.HasField("const_expr"):
@@ -184,26 +242,28 @@ def _node(expr: Any, references: Mapping[int, Any]) -> Node:
         return Name(expr.ident_expr.name)
     if expr.HasField("select_expr"):
         select = expr.select_expr
-        return (
-            Other() if select.test_only else Field(_node(select.operand, references), select.field)
-        )
+        return Other() if select.test_only else Field(_node(select.operand, notes), select.field)
     if expr.HasField("call_expr"):
         call = expr.call_expr
-        args = [_node(one, references) for one in call.args]
+        args = [_node(one, notes) for one in call.args]
         if call.HasField("target"):
-            args.insert(0, _node(call.target, references))
+            args.insert(0, _node(call.target, notes))
         overloads = frozenset(reference.overload_id) if reference is not None else frozenset()
-        return Call(call.function, overloads, tuple(args))
+        return Call(call.function, overloads, tuple(args), notes.line(expr.id))
     if expr.HasField("list_expr") and not expr.list_expr.optional_indices:
-        return Items(tuple(_node(one, references) for one in expr.list_expr.elements))
+        elements = expr.list_expr.elements
+        return Items(
+            tuple(_node(one, notes) for one in elements),
+            tuple(notes.kind(one.id) for one in elements),
+        )
     if expr.HasField("comprehension_expr") and not expr.comprehension_expr.iter_var2:
         fold = expr.comprehension_expr
         return Fold(
             fold.iter_var,
-            _node(fold.iter_range, references),
+            _node(fold.iter_range, notes),
             fold.accu_var,
-            _node(fold.accu_init, references),
-            _node(fold.loop_step, references),
-            _node(fold.result, references),
+            _node(fold.accu_init, notes),
+            _node(fold.loop_step, notes),
+            _node(fold.result, notes),
         )
     return Other()
