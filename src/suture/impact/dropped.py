@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.addresses import addresses_left
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import EntriesDropped
 from suture.impact.nodelocal import nodes_left
@@ -69,6 +70,7 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     if key.resource == SERVICES:
         yield from _dns_ports(scene, made)
         yield from nodes_left(scene, made)
+        yield from addresses_left(scene, made)
     if not made.parts or not (
         key.resource in KEYED
         or key.resource in BINDINGS

@@ -69,7 +69,7 @@ class EntriesDropped(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `field` is the data key or path. `critical`: the object belongs to the cluster itself (in
     kube-system, read by a core add-on or by the control plane; a port of the cluster's DNS; nodes
-    that reach a Service of its own).
+    that reach a Service of its own; the address at which routes are reached).
     `readers`: running pods that name the object.
     """
 
