@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from support.cluster import operator
 from suture.budget.claims import Claim, Receipt, Shortfall
@@ -80,6 +81,15 @@ def test_a_budget_says_its_numbers() -> None:
         "removes services; services: 10 removed and 1 asked of 10 in 1m [share-budget]"
     )
     assert verdict.status == 403
+
+
+def test_a_budget_says_all_that_one_write_asks_of_it() -> None:
+    """Several effects may each ask a part; what only warns, or is of another key, asks nothing."""
+    other = replace(asked(9), key="pods")
+    parts = (asked(2), asked(3), asked(7, EnforcementAction.WARN), other)
+    verdict = decide(Findings((), parts), operator(), short())
+
+    assert "10 removed and 5 asked of 10 in 1m" in verdict.message
 
 
 def test_a_passing_refusal_says_when_to_come_again() -> None:

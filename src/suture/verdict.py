@@ -289,19 +289,21 @@ def _reason(finding: Finding) -> Reason:
 
 
 def _shortfall(short: Shortfall, asked: Iterable[ClaimAsked]) -> Reason:
-    constraint = short.claim.budget.partition("/")[0]
-    words = next(
-        (
-            one.message
-            for one in asked
-            if one.budget.constraint == constraint and one.key == short.claim.key
-        ),
-        "",
-    )
+    constraint, _, budget = short.claim.budget.partition("/")
+    same = [
+        one
+        for one in asked
+        if (one.budget.constraint, one.budget.name, one.key)
+        == (constraint, budget, short.claim.key)
+        and one.enforcement is EnforcementAction.DENY
+    ]
+    words = same[0].message if same else ""
+    # WHY the sum: what is asked for one effect after the other is spent in one write.
+    total = sum(one.amount for one in same) or short.claim.amount
     # WHY another word: what heals by itself is not gone.
     word = "removed" if short.claim.retry_after_s is None else "under way"
     numbers = (
-        f"{short.claim.key}: {short.used} {word} and {short.claim.amount} asked "
+        f"{short.claim.key}: {short.used} {word} and {total} asked "
         f"of {short.allowance} in {span(short.window.seconds)}"
     )
     return Reason("budget_exhausted", constraint, f"{words}; {numbers}" if words else numbers)

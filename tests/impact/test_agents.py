@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
 from suture.impact.agents import SUCCESSION_S
-from suture.impact.effects import ObjectsRemoved
+from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.impact.recent import taken_from
@@ -17,9 +18,26 @@ from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import DAEMON_SETS, PODS, PRIORITY_CLASSES, ObjectKey, Resource
-from suture.model.objects import ClusterObject, CustomFacts, PodFacts, WorkloadFacts
+from suture.model.names import (
+    DAEMON_SETS,
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+    SERVICES,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import (
+    ClusterObject,
+    CustomFacts,
+    NodeFacts,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 from suture.model.placement import NO_EXECUTE, NO_SCHEDULE, Placement, Toleration
+from suture.model.selectors import Selector
 
 ANY = Toleration(any_value=True)
 NODE_CRITICAL = "system-node-critical"
@@ -62,8 +80,8 @@ def wanted(
     view, request = GraphView(graph_of(going, *others), history or History()), delete(going[0])
     change = project(request, view)
     impact = estimate(request, change, view, operator(), {"objects_removed"}, now=START)
-    effects = [one for one in impact.effects if isinstance(one, ObjectsRemoved)]
-    return sum(one.wanted for one in effects if one.resource == str(DAEMON_SETS))
+    removed = effects(impact, ObjectsRemoved)
+    return sum(one.wanted for one in removed if one.resource == str(DAEMON_SETS))
 
 
 def test_an_agent_of_the_nodes_is_wanted() -> None:
@@ -168,8 +186,8 @@ def still_wanted(
     impact = estimate(
         request, project(request, view), view, operator(), {"objects_removed"}, now=NOW
     )
-    effects = [one for one in impact.effects if isinstance(one, ObjectsRemoved)]
-    return sum(one.wanted for one in effects if one.resource == str(DAEMON_SETS))
+    removed = effects(impact, ObjectsRemoved)
+    return sum(one.wanted for one in removed if one.resource == str(DAEMON_SETS))
 
 
 LATELY = NOW.utc_s - 600
@@ -194,3 +212,94 @@ def test_a_set_of_agents_goes_once_its_resource_asked_for_another() -> None:
 def test_a_set_of_agents_that_nothing_has_followed_stays(still: int) -> None:
     """Its living resource still asks for it."""
     assert still == 1
+
+
+NETWORKS = Resource("network.example.com", "networks")
+NETWORK = thing(NETWORKS, "default", facts=CustomFacts())
+FRONT = Selector.of({"app": "front"})
+
+
+def nodes(count: int = 10) -> list[ClusterObject]:
+    return [thing(NODES, f"n-{number}", facts=NodeFacts(ready=True)) for number in range(count)]
+
+
+def installed(**parts: Any) -> list[ClusterObject]:
+    """Make an agent that a custom resource keeps, in a namespace of its own."""
+    made, *pods = agent("agent", "network", **parts)
+    return [msgspec.structs.replace(made, owners=(owner(NETWORK),)), *pods]
+
+
+def lost_along(
+    going: list[ClusterObject], *others: list[ClusterObject], named: ClusterObject = NETWORK
+) -> int:
+    """Return how many DaemonSets are wanted when what keeps one is deleted."""
+    things = graph_of([] if named.key == going[0].key else NETWORK, going, *others)
+    view, request = GraphView(things, History()), delete(named)
+    change = project(request, view)
+    impact = estimate(request, change, view, operator(), {"objects_removed"}, now=START)
+    removed = effects(impact, ObjectsRemoved)
+    return sum(one.wanted for one in removed if one.resource == str(DAEMON_SETS))
+
+
+def test_an_agent_that_goes_with_its_custom_resource_is_wanted() -> None:
+    """Nobody named it, and it runs on most nodes, in whatever namespace."""
+    assert lost_along(installed(), nodes()) == 1
+    assert lost_along(installed(ready=6), nodes()) == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "there"),
+    [
+        pytest.param({"priority": ""}, 10, id="for logs"),
+        pytest.param({"host_network": False}, 10, id="on the network of pods"),
+        pytest.param({"tolerates": ()}, 10, id="kept away by taints"),
+        pytest.param({"nodes": 3}, 10, id="of a pool"),
+        pytest.param({"nodes": 0}, 10, id="on no node any more"),
+        pytest.param({}, 0, id="of nodes nothing is known"),
+    ],
+)
+def test_what_goes_along_and_no_node_stands_on(parts: dict[str, Any], there: int) -> None:
+    """An uninstall of what is somebody's own."""
+    assert lost_along(installed(**parts), nodes(there)) == 0
+
+
+def test_an_agent_goes_along_once_another_has_taken_its_place() -> None:
+    later = agent("next", created=START.utc_s - 600)
+    assert lost_along(installed(), nodes(), later) == 0
+
+
+def test_an_agent_of_its_own_namespace_may_be_deleted_by_name() -> None:
+    """Who names it has seen what it is."""
+    alone = agent("agent", "network")
+    assert lost_along(alone, nodes(), named=alone[0]) == 0
+
+
+def front() -> list[ClusterObject]:
+    """Make what answers beside the agents: a Deployment of one pod behind a Service."""
+    by, labels = (owner(NETWORK),), {"app": "front"}
+    facts = WorkloadFacts(replicas=1, selector=FRONT)
+    made = thing(STATEFUL_SETS, "front", "network", owners=by, facts=facts)
+    service = thing(SERVICES, "front", "network", owners=by, facts=ServiceFacts(FRONT))
+    pod = thing(
+        PODS, "front-0", "network", labels=labels, owners=[owner(made)], facts=PodFacts(ready=True)
+    )
+    return [made, service, pod]
+
+
+def explained(*agents: list[ClusterObject]) -> list[bool]:
+    """Return whether it is explained that what answers beside agents is scaled to nothing."""
+    made, *rest = front()
+    none = msgspec.structs.replace(made, facts=WorkloadFacts(replicas=0, selector=FRONT))
+    view = GraphView(graph_of(NETWORK, made, rest, nodes(), *agents), History())
+    found = effects(impact_of(update(made, none), view), ServiceEmptied)
+    return [one.explained for one in found]
+
+
+def test_what_answers_beside_agents_that_have_left_the_nodes() -> None:
+    """Explained once newer ones run there, and not while one of the old still asks."""
+    later = agent("next", created=START.utc_s - 600)
+
+    assert explained(installed(nodes=0), later) == [True]
+    assert explained(installed(nodes=1), later) == [False]
+    assert explained(installed(nodes=0)) == [False]
+    assert explained(later) == [False]

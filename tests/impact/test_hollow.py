@@ -9,7 +9,7 @@ from support.asking import effects, impact_of
 from support.cluster import service, thing, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import Hollowed
-from suture.impact.room import LIMIT_RANGES, QUOTAS
+from suture.impact.room import LIMIT_RANGES, PODS_TOLD, QUOTAS
 from suture.model.graph import GraphView
 from suture.model.names import (
     CRON_JOBS,
@@ -22,7 +22,7 @@ from suture.model.names import (
     SERVICES,
     Resource,
 )
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
 from suture.model.placement import Placement
 
 Found = list[tuple[str, int, int]]
@@ -315,8 +315,8 @@ def limits(**of: Body) -> Body:
 def running(
     cpu_m: int, memory_mi: int, *, name: str = "web", replicas: int = 9
 ) -> list[ClusterObject]:
-    """Return a workload whose template asks for so much."""
-    asks = Placement(cpu_m, memory_mi)
+    """Return a workload whose template asks for so much, in one container that may use twice it."""
+    asks = Placement(cpu_m, memory_mi, most_cpu_m=2 * cpu_m, most_memory_mi=2 * memory_mi)
     return [
         replace(one, facts=replace(one.facts, placement=asks))
         if isinstance(one.facts, WorkloadFacts)
@@ -325,27 +325,51 @@ def running(
     ]
 
 
+def refused(old: Body | None, new: Body, view: GraphView) -> list[str]:
+    """Return the pods that a limit range would not let be made again."""
+    found = effects(impact_of(write(LIMIT_RANGES, old, new), view), Hollowed)
+    assert {one.what for one in found} <= {"room"}
+    return [one.target.name for one in found]
+
+
 @pytest.mark.parametrize(
-    ("limit", "found"),
+    ("limit", "count"),
     [
-        pytest.param({"pod": {"max": {"cpu": "100m"}}}, [("room", 9, 0)], id="too-small-for-any"),
-        pytest.param({"pod": {"max": {"memory": "128Mi"}}}, [("room", 9, 0)], id="of-memory"),
-        pytest.param({"pod": {"max": {"cpu": "500m", "memory": "256Mi"}}}, [], id="as-asked"),
-        pytest.param({"container": {"max": {"cpu": "10m"}}}, [("room", 9, 0)], id="each"),
-        pytest.param({"container": {"max": {"cpu": "250m"}}}, [], id="two-containers-would-fit"),
-        pytest.param({"container": {"min": {"cpu": "1"}}}, [("room", 9, 0)], id="too-large"),
-        pytest.param({"container": {"min": {"cpu": "50m"}}}, [], id="a-floor"),
-        pytest.param({"container": {"default": {"cpu": "100m"}}}, [], id="defaults-alone"),
-        pytest.param({"persistentvolumeclaim": {"max": {"storage": "1Gi"}}}, [], id="of-claims"),
+        pytest.param({"pod": {"max": {"cpu": "100m"}}}, 9, id="too-small-for-any"),
+        pytest.param({"pod": {"max": {"memory": "128Mi"}}}, 9, id="of-memory"),
+        pytest.param({"pod": {"max": {"cpu": "500m", "memory": "256Mi"}}}, 0, id="as-asked"),
+        pytest.param({"container": {"max": {"memory": "500Mi"}}}, 9, id="less-than-it-may-use"),
+        pytest.param({"container": {"max": {"cpu": "1", "memory": "512Mi"}}}, 0, id="as-it-may"),
+        pytest.param({"container": {"max": {"memory": "536870911"}}}, 0, id="to-the-mebibyte"),
+        pytest.param({"container": {"min": {"cpu": "1"}}}, 9, id="too-large"),
+        pytest.param({"container": {"min": {"cpu": "50m"}}}, 0, id="a-floor"),
+        pytest.param({"container": {"default": {"cpu": "100m"}}}, 0, id="defaults-alone"),
+        pytest.param({"persistentvolumeclaim": {"max": {"storage": "1Gi"}}}, 0, id="of-claims"),
     ],
 )
-def test_a_limit_range_leaves_no_room(limit: Body, found: Found) -> None:
+def test_a_limit_range_leaves_no_room(limit: Body, count: int) -> None:
     """New, and written anew; one that was no better before takes nothing."""
     view, wide = view_of(running(500, 256)), limits(pod={"max": {"cpu": "64"}})
 
-    assert told(LIMIT_RANGES, None, limits(**limit), view) == found
-    assert told(LIMIT_RANGES, wide, limits(**limit), view) == found
-    assert told(LIMIT_RANGES, limits(**limit), limits(**limit, claim={}), view) == []
+    assert len(refused(None, limits(**limit), view)) == count
+    assert len(refused(wide, limits(**limit), view)) == count
+    assert refused(limits(**limit), limits(**limit, claim={}), view) == []
+
+
+def test_each_pod_is_told_of_up_to_a_number() -> None:
+    """A namespace of many counts as many; those that are done, or go, are not among them."""
+    tight = limits(container={"max": {"cpu": "10m"}})
+    done = [
+        replace(one, facts=replace(one.facts, finished=True))
+        if isinstance(one.facts, PodFacts)
+        else one
+        for one in running(500, 256, name="done", replicas=2)
+    ]
+    view = view_of(running(500, 256, replicas=2), done)
+
+    assert sorted(refused(None, tight, view)) == ["web-1-0", "web-1-1"]
+    many = view_of(running(500, 256, replicas=PODS_TOLD + 9))
+    assert len(refused(None, tight, many)) == PODS_TOLD
 
 
 def test_a_limit_range_that_most_pods_pass_is_none() -> None:
@@ -354,6 +378,7 @@ def test_a_limit_range_that_most_pods_pass_is_none() -> None:
     some = view_of(running(500, 256), running(900, 256, name="large", replicas=4))
     most = view_of(running(500, 256, replicas=1), running(900, 256, name="large", replicas=9))
 
-    assert told(LIMIT_RANGES, None, tight, some) == []
-    assert told(LIMIT_RANGES, None, tight, most) == [("room", 10, 1)]
-    assert told(LIMIT_RANGES, None, limits(pod={"min": {"cpu": "1"}}), view_of(running(0, 0))) == []
+    assert refused(None, tight, some) == []
+    assert len(refused(None, tight, most)) == 9
+    assert refused(None, limits(pod={"min": {"cpu": "1"}}), view_of(running(0, 0))) == []
+    assert refused(None, tight, view_of()) == []

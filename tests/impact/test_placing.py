@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from support.cluster import operator, owner, thing, view_of
+from support.cluster import START, operator, owner, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import PlacementLost
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, DEPLOYMENTS, NODES, PODS, STATEFUL_SETS, Resource
-from suture.model.objects import NodeFacts, PodFacts
+from suture.model.objects import ClusterObject, NodeFacts, PodFacts
 from suture.model.placement import NO_EXECUTE, Taint
 
 KINDS = {DEPLOYMENTS: "Deployment", STATEFUL_SETS: "StatefulSet", DAEMON_SETS: "DaemonSet"}
@@ -138,3 +138,51 @@ def test_a_node_that_drives_pods_away_would_not_do() -> None:
     (found,) = impact.effects
     assert isinstance(found, PlacementLost)
     assert (found.gone, found.missing) == (1, "taints")
+
+
+def test_an_agent_leaves_nodes_that_a_newer_one_keeps() -> None:
+    """It is told nowhere to run, which is how one network makes way for the next."""
+    base = {
+        "hostNetwork": True, "priorityClassName": "system-node-critical", **BEARS,
+    }  # fmt: skip
+    old = made(DAEMON_SETS, pod=base)
+    new = changed(
+        old,
+        spec={
+            **old["spec"],
+            "template": {"spec": {**base, "nodeSelector": {"migration": "none"}}},
+        },
+    )
+    late = {"metadata": {"creationTimestamp": "2023-11-14T22:00:00Z"}}
+    later = changed(trimmed_body("next", base), **late)
+    found = []
+    for ready in (False, True):
+        things = [world_of(old), world_of(later, ready=ready)]
+        nodes = [thing(NODES, f"node-{one}", facts=NodeFacts(ready=True)) for one in range(SIZE)]
+        view, request = view_of(nodes, *things), write(DAEMON_SETS, old, new)
+        impact = estimate(
+            request, project(request, view), view, operator(), {"placement_lost"}, now=START
+        )
+        found.append(len(impact.effects))
+    assert found == [1, 0]
+
+
+def trimmed_body(name: str, pod: Body) -> Body:
+    """Make another DaemonSet beside the first."""
+    one = made(DAEMON_SETS, pod=pod)
+    return {**one, "metadata": {**one["metadata"], "name": name, "uid": f"uid-{name}"}}
+
+
+def world_of(deployed: Body, *, ready: bool = True) -> list[ClusterObject]:
+    """Make a DaemonSet with a pod on each of six nodes."""
+    root = trimmed(DAEMON_SETS, deployed)
+    return [
+        root,
+        *(
+            thing(
+                PODS, f"{root.key.name}-{one}", "prod", owners=[owner(root)],
+                facts=PodFacts(ready=ready, node=f"node-{one}"),
+            )
+            for one in range(SIZE)
+        ),
+    ]  # fmt: skip

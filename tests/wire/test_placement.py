@@ -68,6 +68,20 @@ def test_containers_add_up() -> None:
     assert (found.cpu_m, found.memory_mi) == (1150, 1034)
 
 
+def test_the_most_of_one_container() -> None:
+    """Its limit, or what it asks for without one; init containers among them."""
+    found = read(
+        containers=[
+            {"resources": {"requests": {"cpu": "2"}, "limits": {"memory": "1Gi"}}},
+            {"resources": {"requests": {"memory": "64Mi"}, "limits": {"cpu": "500m"}}},
+            {},
+        ],
+        initContainers=[asks("10m", "2Gi")],
+    )
+    assert (found.most_cpu_m, found.most_memory_mi) == (2000, 2048)
+    assert read(containers=[{}], hostNetwork=True) == Placement(host_network=True)
+
+
 def test_a_node_selector_holds_in_every_term() -> None:
     """Terms of the affinity are alternatives; comparisons of numbers are left out."""
     found = read(

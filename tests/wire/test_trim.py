@@ -292,9 +292,12 @@ def test_nodes_claims_and_routes() -> None:
                 {"host": "b"},
             ],
         },
+        "status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}, {"hostname": "lb"}, {}]}},
     }
     assert facts_of(names.INGRESSES, ingress) == RouteFacts(
-        (ServiceRef("shop", "fallback"), ServiceRef("shop", "web")), ("a", "", "b")
+        (ServiceRef("shop", "fallback"), ServiceRef("shop", "web")),
+        ("a", "", "b"),
+        ("192.0.2.1", "lb"),
     )
 
 

@@ -17,7 +17,7 @@ from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import DAEMON_SETS, PRIORITY_CLASSES, ObjectKey
+from suture.model.names import DAEMON_SETS, NODES, PRIORITY_CLASSES, ObjectKey
 from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.placement import NO_SCHEDULE, Placement
 from suture.model.writes import HOUR_S
@@ -30,6 +30,9 @@ RESERVED: Final = "kube-"
 
 READY_PERCENT: Final = 50
 """Share of an agent's pods that are Ready, under which nodes do without it already."""
+
+NAMED: Final = 16
+"""LIMIT: objects of a collection that are looked at for what they are: they are of one type."""
 
 SUCCEEDED_PERCENT: Final = 90
 """Share of an agent's Ready pods that another has, to have taken its place: some node is always
@@ -46,22 +49,76 @@ something else is taken for a successor for as long."""
 def needed_by_nodes(scene: Scene, row: int) -> bool:
     """Whether nodes that stay need an agent that goes: most of its pods are Ready.
 
-    Not where the actor made it within the day, nor where a newer one runs as widely.
+    Not where the actor made it within the day, nor where a newer one runs as widely. Outside of the
+    system's own namespaces only what most nodes have, and nobody named: it goes along with a custom
+    resource. WHY not by name there: agents for logs and metrics ask for as much as networks do.
     """
     view = scene.view
-    if view.resource(row) != DAEMON_SETS or not view.namespace(row).startswith(RESERVED):
+    if not _is_agent(view, row):
+        return False
+    running, ready = _pods(view, row)
+    if not ready or ready * 100 < running * READY_PERCENT:
+        return False
+    if not view.namespace(row).startswith(RESERVED) and not (
+        _goes_along(scene, row) and _widely(view, ready)
+    ):
+        return False
+    return not (made_lately(scene, row) or _has_successor(scene, row, ready))
+
+
+def replaced_on_nodes(scene: Scene, row: int) -> bool:
+    """Whether an agent of nodes has a newer one that runs as widely: it may leave them."""
+    view = scene.view
+    return _is_agent(view, row) and _has_successor(scene, row, max(1, _pods(view, row)[1]))
+
+
+def served_agents(scene: Scene, service: int) -> bool:
+    """Whether a Service is of a custom resource whose agents have left the nodes to newer ones.
+
+    What answers beside agents is asked by them; an agent that still runs somewhere asks it yet.
+    """
+    view = scene.view
+    parent = view.controller(service)
+    if parent < 0 or not isinstance(view.facts(parent), CustomFacts):
+        return False
+    agents = [one for one in view.children_of(parent)[:SIBLINGS] if _is_agent(view, one)]
+    nodes = view.count(NODES)
+    return bool(agents) and all(
+        not _pods(view, one)[0] and _has_successor(scene, one, max(1, nodes * READY_PERCENT // 100))
+        for one in agents
+    )
+
+
+def _is_agent(view: GraphView, row: int) -> bool:
+    """Whether a DaemonSet is one that every pod of a node stands on, by what it asks for."""
+    if view.resource(row) != DAEMON_SETS:
         return False
     facts = view.facts(row)
     if not isinstance(facts, WorkloadFacts) or not _keeps_nodes(facts.placement):
         return False
-    if all(view.key(one) != NODE_CRITICAL for one, _ in view.targets(row, Edge.PRIORITY_CLASS)):
-        return False
-    running, ready = _pods(view, row)
-    if not ready or ready * 100 < running * READY_PERCENT or made_lately(scene, row):
-        return False
-    return not any(
+    return any(view.key(one) == NODE_CRITICAL for one, _ in view.targets(row, Edge.PRIORITY_CLASS))
+
+
+def _goes_along(scene: Scene, row: int) -> bool:
+    """Whether an object goes with custom resources that the request names, and is none of them."""
+    direct, view = scene.change.direct, scene.view
+    return (
+        bool(direct)
+        and row not in scene.direct
+        and all(isinstance(view.facts(one), CustomFacts) for one in direct[:NAMED])
+    )
+
+
+def _widely(view: GraphView, ready: int) -> bool:
+    """Whether so many pods of an agent are most of the nodes: no pool, and not a few of them."""
+    return 0 < view.count(NODES) * READY_PERCENT <= ready * 100
+
+
+def _has_successor(scene: Scene, row: int, ready: int) -> bool:
+    """Whether another agent has taken the place of one that has so many pods Ready."""
+    return any(
         _succeeds(scene, one, row, ready)
-        for one in view.named_by(NODE_CRITICAL, Edge.PRIORITY_CLASS)
+        for one in scene.view.named_by(NODE_CRITICAL, Edge.PRIORITY_CLASS)
     )
 
 

@@ -71,6 +71,26 @@ def read_body(body: bytes) -> Body:
         return Body()
 
 
+class _TrafficSpec(msgspec.Struct, rename="camel", gc=False):
+    internal_traffic_policy: str = ""
+
+
+class _Traffic(msgspec.Struct, gc=False):
+    spec: _TrafficSpec | None = None
+
+
+_traffic_decoder = msgspec.json.Decoder(_Traffic)
+
+
+def traffic_inside(body: bytes) -> str:
+    """Return where a Service leads what comes from inside; empty where it does not say."""
+    try:
+        spec = _traffic_decoder.decode(body).spec
+    except UNREADABLE:
+        return ""
+    return spec.internal_traffic_policy if spec is not None else ""
+
+
 class _Metadata(msgspec.Struct, gc=False):
     annotations: dict[str, str] | None = None
 

@@ -12,8 +12,10 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.addresses import addresses_left
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import EntriesDropped
+from suture.impact.nodelocal import nodes_left
 from suture.impact.scene import Scene, named
 from suture.impact.traffic import DNS_PORTS, is_dns
 from suture.model.difference import UNREADABLE, parts_of
@@ -67,6 +69,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         yield from _no_default(scene, made)
     if key.resource == SERVICES:
         yield from _dns_ports(scene, made)
+        yield from nodes_left(scene, made)
+        yield from addresses_left(scene, made)
     if not made.parts or not (
         key.resource in KEYED
         or key.resource in BINDINGS

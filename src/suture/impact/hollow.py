@@ -16,7 +16,7 @@ from suture.impact.bodies import read_body
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Hollowed
 from suture.impact.replaced import answered, hosts_of
-from suture.impact.room import LIMIT_RANGES, QUOTAS, Told, limit_room, quota_room
+from suture.impact.room import LIMIT_RANGES, QUOTAS, Told, pods_refused, quota_room
 from suture.impact.scene import Scene, named
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -39,7 +39,9 @@ def hollows(change: Change) -> bool:
     resource = made.after.key.resource
     if made.before is None:
         return resource in {QUOTAS, LIMIT_RANGES}
-    return resource in _TELLS or isinstance(made.after.facts, RouteFacts)
+    return (
+        resource in _TELLS or resource == LIMIT_RANGES or isinstance(made.after.facts, RouteFacts)
+    )
 
 
 def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
@@ -48,6 +50,9 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
     if made is None or made.after.terminating:
         return
     resource = made.after.key.resource
+    if resource == LIMIT_RANGES:
+        yield from _refused(scene, made)
+        return
     tell = _TELLS.get(resource, _backends)
     for what, before, after in tell(scene, made):
         yield Hollowed(
@@ -58,6 +63,23 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
             population=scene.view.count(resource),
             confidence=Confidence.EXACT,
             reversible=what != "address",
+        )
+
+
+def _refused(scene: Scene, made: Rewritten) -> Iterator[Hollowed]:
+    """Tell of each pod that could not be made again under a limit range.
+
+    WHY each: a range is set for a whole namespace, and takes as much as runs there.
+    """
+    running, pods = pods_refused(scene, made)
+    for pod in pods:
+        yield Hollowed(
+            target=scene.victim(pod),
+            what="room",
+            before=running,
+            after=0,
+            population=scene.view.count(PODS),
+            confidence=Confidence.BOUNDED,
         )
 
 
@@ -194,6 +216,5 @@ _TELLS: Final[Mapping[Resource, Callable[[Scene, Rewritten], Told]]] = {
     SERVICES: _address,
     SERVICE_ACCOUNTS: _pull_secrets,
     QUOTAS: quota_room,
-    LIMIT_RANGES: limit_room,
 }
 """Who tells of which type; of routes, which are of many types, `_backends` does."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from suture.impact.agents import replaced_on_nodes
 from suture.impact.change import Change
 from suture.impact.effects import Confidence, PlacementLost
 from suture.impact.rollout import (
@@ -68,7 +69,7 @@ def placement_effects(scene: Scene) -> Iterator[PlacementLost]:
         return
     view, daemons = scene.view, made.after.key.resource == DAEMON_SETS
     running = sum(scene.running(kind)[0] for kind in classes_under(view, made.row))
-    if not running:
+    if not running or (daemons and replaced_on_nodes(scene, made.row)):
         return
     had, has, missing = _nodes(view, old.placement, new.placement)
     if daemons:

@@ -7,13 +7,15 @@ LimitRanger (nor one that asks for more than the most, or less than the least, o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from suture.impact.bodies import Limit, Spec, read_body
 from suture.impact.change import Rewritten
 from suture.impact.fit import Asked
 from suture.impact.scene import Scene
+from suture.model.graph import GraphView
 from suture.model.names import Resource
 from suture.model.placement import Placement
 from suture.model.quantities import cpu_m, memory_mi
@@ -32,9 +34,8 @@ LIMITING: Final = (
 
 COUNTING: Final = ("pods", "count/pods")
 
-CONTAINERS: Final = 8
-"""LIMIT: containers that one pod is taken to have, where a limit is for each: what a template asks
-for is known in sum. Of more containers in a pod too little is told."""
+PODS_TOLD: Final = 64
+"""LIMIT: pods of a namespace that are told of one by one: more than any budget lets pass."""
 
 
 def quota_room(scene: Scene, made: Rewritten) -> Told:
@@ -57,12 +58,16 @@ def _bars(spec: Spec | None, running: int) -> bool:
     )
 
 
-def limit_room(scene: Scene, made: Rewritten) -> Told:
-    """Tell of a limit range under which hardly any of the pods that run could be made again."""
+def pods_refused(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
+    """Return how many pods run, and which of them a limit range would not let be made again.
+
+    None unless that is nearly all of them: limits are set for what is too large.
+    """
     old, new = _limits(scene.request.old_body), _limits(scene.request.new_body)
     view, asked = scene.view, Asked(scene.view)
     running = refused = 0
-    for kind in view.classes_in(made.after.key.namespace):
+    kinds: list[int] = []
+    for kind in view.classes_in(made.after.key.namespace) if new else ():
         count, pod = view.running_alike(kind)[0], view.one_alike(kind)
         if not count or pod < 0:
             continue
@@ -70,8 +75,17 @@ def limit_room(scene: Scene, made: Rewritten) -> Told:
         wants = asked.of(pod)
         if _refused(new, wants) and not _refused(old, wants):
             refused += count
-    if refused and (running - refused) * 10 <= running:
-        yield "room", running, running - refused
+            kinds.append(kind)
+    if (running - refused) * 10 > running:
+        return running, []
+    return running, list(islice(_running(view, kinds), PODS_TOLD))
+
+
+def _running(view: GraphView, kinds: Iterable[int]) -> Iterator[int]:
+    for kind in kinds:
+        for pod in view.pods_alike(kind):
+            if not view.finished(pod) and not view.terminating(pod):
+                yield pod
 
 
 def _limits(body: bytes) -> tuple[Limit, ...]:
@@ -85,26 +99,20 @@ def _refused(limits: Iterable[Limit], wants: Placement) -> bool:
 
 
 def _refuses(limit: Limit, wants: Placement) -> bool:
-    """Whether no pod that asks for so much is let in.
+    """Whether no pod that asks for so much is let in, or has a container that may use so much.
 
-    One that asks for nothing is given what the limit range says, and passes.
+    One that asks for nothing is given what the limit range says, and passes. WHY the sum, too, of
+    what is the least for each container: if all of them have less, so has each.
     """
+    # WHY all rounded up: what asks for exactly as much as is allowed passes.
     most, least = limit.max or {}, limit.min or {}
-    containers = CONTAINERS if limit.type == "Container" else 1
-    return any(
-        (most_of is not None and wanted > most_of * containers)
-        or (least_of is not None and wanted < least_of)
-        for wanted, most_of, least_of in (
-            (
-                wants.cpu_m,
-                cpu_m(most["cpu"], up=False) if "cpu" in most else None,
-                cpu_m(least["cpu"], up=True) if "cpu" in least else None,
-            ),
-            (
-                wants.memory_mi,
-                memory_mi(most["memory"], up=False) if "memory" in most else None,
-                memory_mi(least["memory"], up=True) if "memory" in least else None,
-            ),
-        )
-        if wanted
+    each = limit.type == "Container"
+    cpu, memory = (
+        (wants.most_cpu_m, wants.most_memory_mi) if each else (wants.cpu_m, wants.memory_mi)
+    )
+    return (
+        ("cpu" in most and cpu > cpu_m(most["cpu"], up=True))
+        or ("memory" in most and memory > memory_mi(most["memory"], up=True))
+        or ("cpu" in least and 0 < wants.cpu_m < cpu_m(least["cpu"], up=True))
+        or ("memory" in least and 0 < wants.memory_mi < memory_mi(least["memory"], up=True))
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.agents import served_agents
 from suture.impact.change import Resized, Rewritten
 from suture.impact.delivery import answered_meanwhile, taken_over, turns_to_next
 from suture.impact.effects import (
@@ -293,7 +294,8 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     if after == 0 and not (is_explained or loss.healing):
         resized = scene.change.resized
         is_explained = given_up(scene, row, loss.things or ()) or (
-            resized is not None and taken_over(scene, row, resized, before)
+            resized is not None
+            and (taken_over(scene, row, resized, before) or served_agents(scene, row))
         )
     yield EndpointsLost(
         service=service,

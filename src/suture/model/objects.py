@@ -211,11 +211,13 @@ class RouteFacts(
 ):
     """What an Ingress or a route adds: the Services it sends traffic to, and for which hosts.
 
-    `hosts` are each once; one that is empty is any host, as is none.
+    `hosts` are each once; one that is empty is any host, as is none. `addresses` are those at which
+    its status says that it is reached.
     """
 
     services: tuple[ServiceRef, ...] = ()
     hosts: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
 
 
 class Ended(StrEnum):

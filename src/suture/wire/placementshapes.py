@@ -35,6 +35,14 @@ class _Resources(msgspec.Struct, gc=False):
             memory_mi(requests.memory or limits.memory, up=True),
         )
 
+    def most(self) -> tuple[int, int]:
+        """Return CPU and memory that it may use; without a limit what it asks for."""
+        requests, limits = self.requests or _Amounts(), self.limits or _Amounts()
+        return (
+            cpu_m(limits.cpu or requests.cpu, up=True),
+            memory_mi(limits.memory or requests.memory, up=True),
+        )
+
 
 class _Container(msgspec.Struct, rename="camel", gc=False):
     resources: _Resources | None = None
@@ -114,8 +122,9 @@ def placement(template: msgspec.Raw) -> Placement:
     if found is None or found.spec is None:
         return ANYWHERE
     spec = found.spec
-    cpu, memory = _asked(spec)
-    return Placement(cpu, memory, _terms(spec), _tolerations(spec), bool(spec.host_network))
+    return Placement(
+        *_asked(spec), _terms(spec), _tolerations(spec), bool(spec.host_network), *_most(spec)
+    )
 
 
 def _asked(spec: _Spec) -> tuple[int, int]:
@@ -133,6 +142,13 @@ def _asked(spec: _Spec) -> tuple[int, int]:
         for at in (0, 1):
             beside[at] += mine[at]
     return max(beside[0], before[0]), max(beside[1], before[1])
+
+
+def _most(spec: _Spec) -> tuple[int, int]:
+    """Return the most that any container may use, of CPU and of memory."""
+    containers = (*(spec.init_containers or ()), *(spec.containers or ()))
+    given = [one.resources.most() for one in containers if one.resources is not None]
+    return max((cpu for cpu, _ in given), default=0), max((mi for _, mi in given), default=0)
 
 
 def _amounts(container: _Container) -> tuple[int, int]:

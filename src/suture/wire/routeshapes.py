@@ -55,10 +55,24 @@ class _IngressSpec(msgspec.Struct, rename="camel", gc=False):
     ingress_class_name: str | None = None
 
 
+class _Address(msgspec.Struct, gc=False):
+    ip: str = ""
+    hostname: str = ""
+
+
+class _Balancer(msgspec.Struct, gc=False):
+    ingress: tuple[_Address, ...] | None = None
+
+
+class _IngressStatus(msgspec.Struct, rename="camel", gc=False):
+    load_balancer: _Balancer | None = None
+
+
 class IngressDocument(ManagedDocument, gc=False):
     """An Ingress."""
 
     spec: _IngressSpec | None = None
+    status: _IngressStatus | None = None
 
 
 def _backends(doc: IngressDocument) -> Iterator[_Backend]:
@@ -82,7 +96,14 @@ def ingress(doc: IngressDocument, namespace: str, _labels: Mapping[str, str]) ->
     hosts = dict.fromkeys(rule.host or "" for rule in spec.rules or ())
     if spec.default_backend is not None:
         hosts[""] = None
-    return RouteFacts(tuple(services), tuple(hosts))
+    return RouteFacts(tuple(services), tuple(hosts), _addresses(doc))
+
+
+def _addresses(doc: IngressDocument) -> tuple[str, ...]:
+    """Return where an Ingress is reached, as who serves it has written down; in no order."""
+    balancer = doc.status.load_balancer if doc.status is not None else None
+    given = (balancer.ingress if balancer is not None else None) or ()
+    return tuple(sorted({one.ip or one.hostname for one in given} - {""}))
 
 
 def ingress_needs(

@@ -68,7 +68,8 @@ class EntriesDropped(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Entries inside an object that stays would be gone: keys, or list items and lines of a value.
 
     `field` is the data key or path. `critical`: the object belongs to the cluster itself (in
-    kube-system, read by a core add-on or by the control plane; a port of the cluster's DNS).
+    kube-system, read by a core add-on or by the control plane; a port of the cluster's DNS; nodes
+    that reach a Service of its own; the address at which routes are reached).
     `readers`: running pods that name the object.
     """
 

@@ -1,0 +1,84 @@
+"""Addresses that a load balancer gives back: routes stand on them, or nobody does."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from support.asking import effects, impact_of
+from support.cluster import START, view_of, workload
+from support.writes import Body, body, changed, trimmed, write
+from suture.impact.effects import EntriesDropped, Hollowed
+from suture.model.names import INGRESSES, SERVICES
+from suture.model.objects import ClusterObject
+
+HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+def front(kind: str = "LoadBalancer", *addresses: str, **spec: object) -> Body:
+    """Make the Service of an edge, with the addresses that it was given."""
+    status = {"loadBalancer": {"ingress": [{"ip": one} for one in addresses or (HERE,)]}}
+    spec = {"type": kind, "selector": {"app": "edge"}, **spec}
+    return body("Service", "edge", spec=spec, status=status)
+
+
+def route(*addresses: str, name: str = "web") -> ClusterObject:
+    """Make an Ingress of somebody, reached at some addresses."""
+    status = {"loadBalancer": {"ingress": [{"ip": one} for one in addresses]}}
+    spec = {"rules": [{"host": "web.example.com"}]}
+    made = body(
+        "Ingress", name, "shop", apiVersion="networking.k8s.io/v1", spec=spec, status=status
+    )
+    return trimmed(INGRESSES, made)
+
+
+def told(old: Body, new: Body, *routes: ClusterObject, replicas: int = 3) -> list[EntriesDropped]:
+    view = view_of(trimmed(SERVICES, old), workload("edge", replicas=replicas), routes)
+    return effects(impact_of(write(SERVICES, old, new), view), EntriesDropped)
+
+
+@pytest.mark.parametrize("kind", ["ClusterIP", "NodePort"])
+def test_routes_stand_on_the_address(kind: str) -> None:
+    """An upgrade sets the type back: every name of every route leads to the address."""
+    (found,) = told(front(), front(kind), route(HERE), route(HERE, name="api"))
+
+    assert (found.before, found.dropped, found.entries) == (1, 1, (HERE,))
+    assert found.critical
+    assert found.field == "status.loadBalancer.ingress"
+
+
+def test_one_of_several_addresses_is_enough() -> None:
+    """All are given back; those at which routes are reached are named first."""
+    (found,) = told(front("LoadBalancer", "192.0.2.0", HERE), front("ClusterIP"), route(HERE))
+
+    assert (found.dropped, found.entries) == (2, (HERE, "192.0.2.0"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reached", "replicas"),
+    [
+        pytest.param(front(), front("ClusterIP"), THERE, 3, id="routes have moved on"),
+        pytest.param(front(), front(ports=[{"port": 443}]), HERE, 3, id="the type stays"),
+        pytest.param(front("NodePort"), front("ClusterIP"), HERE, 3, id="was of another type"),
+        pytest.param(front(), front("ClusterIP"), HERE, 0, id="no pod is behind it"),
+        pytest.param(
+            changed(front(), status={}), front("ClusterIP"), HERE, 3, id="was given none yet"
+        ),
+    ],
+)
+def test_nobody_stands_on_it(old: Body, new: Body, reached: str, replicas: int) -> None:
+    assert told(old, new, route(reached), replicas=replicas) == []
+
+
+def test_an_address_of_an_application_is_its_own() -> None:
+    """It goes behind a route instead, and the budget of removals counts it."""
+    old, new = front(), front("ClusterIP")
+    view = view_of(trimmed(SERVICES, old), workload("edge"), route(THERE))
+    impact = impact_of(write(SERVICES, old, new), view)
+
+    assert effects(impact, EntriesDropped) == []
+    assert [one.what for one in effects(impact, Hollowed)] == ["address"]
+
+
+def test_a_route_that_is_going_stands_on_nothing() -> None:
+    assert told(front(), front("ClusterIP"), replace(route(HERE), deleted=START.utc_s)) == []
