@@ -28,6 +28,7 @@ from suture.wire.shapes import (
     LabelSelector,
     ManagedDocument,
     annotation,
+    each_once,
     holds,
     named,
     selector_of,
