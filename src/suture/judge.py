@@ -345,14 +345,20 @@ def _selector_known(request: Request, world: World, now: Now) -> bool:
     """Whether a collection's object belongs to one whose selector authorization has judged."""
     if not isinstance(request.extent, CollectionItem) or request.old is None:
         return False
-    selector = world.history.collection(
+    old = request.old
+    asked = world.history.collection(
         request.user.username, request.gvr.resource, request.namespace, now
     )
-    return selector is not None and not selector.everything and selector.matches(request.old.labels)
+    # WHY not everything: its objects have to be judged as if their selector had not been seen.
+    return (
+        asked is not None
+        and not asked.everything
+        and asked.may_take(old.key, old.labels, old.facts)
+    )
 
 
 def note_collection(request: Request, world: World, now: Now) -> None:
-    """Remember the selector of a collection that authorization let pass, for its objects' reviews.
+    """Remember the selectors of a collection that authorization let pass, for its objects' reviews.
 
     No charge and no promise: an answer to `kubectl auth can-i` is remembered too, and lifts only
     the one rule that exists because the selector cannot be seen at admission.
@@ -362,7 +368,7 @@ def note_collection(request: Request, world: World, now: Now) -> None:
             request.user.username,
             request.gvr.resource,
             request.namespace,
-            request.extent.selector,
+            request.extent,
             now,
         )
 
