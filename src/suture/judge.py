@@ -19,6 +19,7 @@ from suture.impact.effects import ALL_EFFECTS, Impact
 from suture.impact.estimate import estimate
 from suture.impact.parents import accountable
 from suture.impact.project import project
+from suture.impact.protected import remember_mark
 from suture.impact.recent import remember
 from suture.impact.replaced import replacements
 from suture.impact.taking import places_of, takes_away
@@ -310,6 +311,7 @@ def _note(
             person=actor.kind in HUMAN,
         )
     remember(request, change, world.view, now)
+    remember_mark(request, world.view, person=actor.kind in HUMAN)
     note_made(request, actor, world, now)
     view = world.view
     written = _written(change, view) if charged else ""
