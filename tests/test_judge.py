@@ -29,7 +29,7 @@ from suture.model.clock import Now
 from suture.model.names import PODS, SERVICES, ObjectKey, Operation
 from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, ServiceRef
 from suture.model.request import Collection, CollectionItem, Request
-from suture.model.selectors import Selector
+from suture.model.selectors import Selector, parse_selector
 from suture.policy.compile import PolicySet
 from suture.policy.rules import ClusterFacts, Point
 from suture.verdict import Answer, Verdict
@@ -232,6 +232,38 @@ def test_a_selector_seen_at_authorization_lifts_the_rule_for_its_objects(
     note_collection(selected, world, START)
 
     assert not verdict_of(world, item).denies
+
+
+@pytest.mark.parametrize(
+    ("fields", "ended", "taken"),
+    [
+        pytest.param("status.phase=Failed", True, True, id="ended"),
+        pytest.param("status.phase!=Running", True, True, id="not-running"),
+        pytest.param("status.phase=Failed", False, False, id="ready"),
+        pytest.param("status.phase!=Failed,status.phase!=Succeeded", True, False, id="neither"),
+        pytest.param("metadata.name=job,metadata.namespace=prod", True, True, id="named"),
+        pytest.param("metadata.name=other", True, False, id="another-name"),
+        pytest.param("spec.nodeName=n1", True, None, id="not-known"),
+    ],
+)
+def test_a_field_selector_is_followed_as_far_as_it_can_be(
+    pack: PolicySet, fields: str, *, ended: bool, taken: bool | None
+) -> None:
+    """What it may take is foreseen; of a field that is not known nothing is, and that is told."""
+    one = thing(PODS, "job", "prod", facts=PodFacts(finished=ended, ready=not ended))
+    world = world_of(pack, one, authorizer=True)
+    asked = msgspec.structs.replace(
+        whole(one, None), extent=Collection(None, parse_selector(fields))
+    )
+
+    judgement = judge(asked, operator(), world, START, Point.AUTHORIZATION)
+    assert not judgement.verdict.denies
+    assert len(judgement.change.direct) == bool(taken)
+    assert bool(judgement.case.impact.doubt) is (taken is None)
+
+    note_collection(asked, world, START)
+    item = judge(delete(one, extent=CollectionItem()), operator(), world, START)
+    assert item.case.selector_known is (taken is not False)
 
 
 def test_a_definition_with_instances_and_a_namespace_in_use_stay(pack: PolicySet) -> None:

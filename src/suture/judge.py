@@ -19,6 +19,7 @@ from suture.impact.effects import ALL_EFFECTS, Impact
 from suture.impact.estimate import estimate
 from suture.impact.parents import accountable
 from suture.impact.project import project
+from suture.impact.protected import remember_mark
 from suture.impact.recent import remember
 from suture.impact.replaced import replacements
 from suture.impact.taking import places_of, takes_away
@@ -318,6 +319,7 @@ def _note(
             person=actor.kind in HUMAN,
         )
     remember(request, change, world.view, now)
+    remember_mark(request, world.view, person=actor.kind in HUMAN)
     note_made(request, actor, world, now)
     view = world.view
     written = _written(change, view) if charged else ""
@@ -353,14 +355,20 @@ def _selector_known(request: Request, world: World, now: Now) -> bool:
     """Whether a collection's object belongs to one whose selector authorization has judged."""
     if not isinstance(request.extent, CollectionItem) or request.old is None:
         return False
-    selector = world.history.collection(
+    old = request.old
+    asked = world.history.collection(
         request.user.username, request.gvr.resource, request.namespace, now
     )
-    return selector is not None and not selector.everything and selector.matches(request.old.labels)
+    # WHY not everything: its objects have to be judged as if their selector had not been seen.
+    return (
+        asked is not None
+        and not asked.everything
+        and asked.may_take(old.key, old.labels, old.facts)
+    )
 
 
 def note_collection(request: Request, world: World, now: Now) -> None:
-    """Remember the selector of a collection that authorization let pass, for its objects' reviews.
+    """Remember the selectors of a collection that authorization let pass, for its objects' reviews.
 
     No charge and no promise: an answer to `kubectl auth can-i` is remembered too, and lifts only
     the one rule that exists because the selector cannot be seen at admission.
@@ -370,7 +378,7 @@ def note_collection(request: Request, world: World, now: Now) -> None:
             request.user.username,
             request.gvr.resource,
             request.namespace,
-            request.extent.selector,
+            request.extent,
             now,
         )
 

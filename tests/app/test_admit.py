@@ -283,6 +283,19 @@ async def test_authorization_stops_a_collection_and_charges_nothing(pack: Policy
     assert desk.world.ledger.usage("lb-operator", desk.now) == ()
 
 
+@pytest.mark.parametrize("fields", ["metadata.name=other", "spec.type=LoadBalancer"])
+async def test_a_collection_of_some_fields_is_not_one_of_everything(
+    pack: PolicySet, fields: str
+) -> None:
+    """What it does not take is not refused, nor what nobody can tell before its objects come."""
+    desk = Desk(pack, shop(), profile=enforced())
+    asked = access("deletecollection", SERVICES, "prod", fields=fields)
+
+    answer = json.loads(await authorize(asked, desk.world, desk.rim))
+
+    assert answer["status"] == {"allowed": False}
+
+
 @pytest.mark.parametrize("verb", ["get", "list", "create", "update", "delete"])
 async def test_authorization_has_no_opinion_on_the_rest(pack: PolicySet, verb: str) -> None:
     """RBAC decides; a single delete is judged at admission, where its body is seen."""

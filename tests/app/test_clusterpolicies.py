@@ -10,6 +10,9 @@ from typing import Any
 from suture.adapters.files import read_pack, read_policy_files
 from suture.app.clusterpolicies import combine, documents_of, kinds_of
 from suture.app.policyapply import definitions_for
+from suture.app.status import Holds, policies_in_force
+from suture.errors import NotFoundError
+from suture.install.policies import constraints_path
 from suture.model.documents import Document
 from suture.policy.policyset import BoundConstraint, PolicySet
 from suture.policy.rules import EnforcementAction, Point
@@ -125,3 +128,29 @@ def _spec(document: Document) -> dict[str, Any]:
     spec = document.at(("spec",))
     assert isinstance(spec, dict)
     return spec
+
+
+class Served:
+    """An API server that serves share budgets, and no other kind of policy."""
+
+    def __init__(self, *items: dict[str, Any]) -> None:
+        self.items = items
+
+    async def get_raw(self, path: str, *, query: dict[str, Any] | None = None) -> bytes:
+        """Return them all."""
+        if path != constraints_path("ShareBudget"):
+            raise NotFoundError(404, "NotFound", f"{path} is not served")
+        return json.dumps({"kind": "ShareBudgetList", "items": self.items}).encode()
+
+
+async def test_the_status_tells_what_is_out_of_force() -> None:
+    """A guarantee that does not hold, with the document and what is wrong with it."""
+    wrong = share_budget("mine", parameters={"windows": [{"seconds": "soon", "count": 3}]})
+
+    sound = await policies_in_force(Served(share_budget()), read_pack())
+    broken = await policies_in_force(Served(share_budget(), wrong), read_pack())
+
+    assert (sound.holds, sound.advice) == (Holds.YES, "")
+    assert broken.holds is Holds.NO
+    assert broken.advice.startswith("ShareBudget/mine is out of force: ")
+    assert "`soon`" in broken.advice

@@ -17,7 +17,7 @@ from suture.budget.ledger import (
     Ledger,
     Receipt,
 )
-from suture.model.clock import Now, Window
+from suture.model.clock import LONGEST_WINDOW_S, Now, Window
 from suture.model.names import SERVICES, ObjectKey, Operation
 from suture.model.request import Intent
 
@@ -27,6 +27,7 @@ WINDOWS = (
     Window(3600, 5, 1.0),
     Window(86_400, 10, 2.0),
     Window(604_800, 20, 4.0),
+    Window(LONGEST_WINDOW_S, 30, 6.0),
 )
 
 
@@ -131,6 +132,19 @@ def test_the_population_is_the_highest_of_the_window() -> None:
     assert ledger.peek(asked, START.plus_s(80)).granted
     late = START.plus_s(30 + 60)
     assert [one.window.seconds for one in ledger.peek(asked, late).shortfalls] == [60]
+
+
+def test_the_longest_window_is_kept() -> None:
+    """What was spent counts to its end, over restarts and however often what is old is swept."""
+    ledger, asked = Ledger(), [claim(windows=(Window(LONGEST_WINDOW_S, 1, 0.0),))]
+    ledger.reserve(intent(0), asked, START, force=False)
+    ledger.settle(intent(0), START)
+    for day in range(31):
+        now = START.plus_s(day * 86_400)
+        ledger.due(now)
+        ledger = Ledger.from_bytes(ledger.to_bytes(now), now, complete=True)
+        assert not ledger.peek(asked, now).granted
+    assert ledger.peek(asked, START.plus_s(LONGEST_WINDOW_S)).granted
 
 
 def test_horizon() -> None:
@@ -259,7 +273,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def recreate(self, number: int, holder: str) -> None:
         """Create the object anew; the holder's latest removal of it is given back."""
         self.lives[number] = self.lives.get(number, 0) + 1
-        start = self.now.mono_ns - 604_800 * 10**9
+        start = self.now.mono_ns - LONGEST_WINDOW_S * 10**9
         mine = [
             entry
             for entry in self.oracle.spent
@@ -270,7 +284,7 @@ class LedgerMachine(RuleBasedStateMachine):
         if given:
             self.oracle.spent.remove(mine[-1])
 
-    @rule(seconds=st.sampled_from([0.001, 1, 30, 61, 3000, 40_000, 200_000]))
+    @rule(seconds=st.sampled_from([0.001, 1, 30, 61, 3000, 40_000, 200_000, 900_000]))
     def wait(self, seconds: float) -> None:
         self.now = self.now.plus_s(seconds)
         if seconds < 600:

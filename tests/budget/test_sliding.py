@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suture.budget.sliding import EXACT_ENTRIES, LONGEST_WINDOW_S, NS, Peak, SlidingSum, grid_up
+from suture.budget.sliding import EXACT_ENTRIES, NS, Peak, SlidingSum, grid_up
+from suture.model.clock import LONGEST_WINDOW_S
 
 WINDOWS = (1, 60, 3600, 86_400, LONGEST_WINDOW_S)
 STEPS = st.lists(
@@ -72,7 +73,7 @@ def test_sum_gives_back_what_was_added(steps: list[tuple[int, int]], data: st.Da
 
 
 def test_sum_is_bounded() -> None:
-    """A week of spending at any pace stays under the limit."""
+    """A month of spending at any pace stays under the limit."""
     total = SlidingSum()
     for second in range(0, LONGEST_WINDOW_S, 20):
         total.add(second * NS, 1)

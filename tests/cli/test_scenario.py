@@ -51,6 +51,26 @@ def test_files_are_read_without_being_run(
     assert f"{bad}:3: field `steps[0].verb`" in capsys.readouterr().err
 
 
+def test_whoever_is_to_stop_an_incident_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A policy of the pack, or of those that are given; what the API server asks has no file."""
+    file = tmp_path / "s.yaml"
+    for name, status in (
+        ("serving-floor", 0),
+        ("webhook-safety", 0),
+        ("freeze-window", 0),
+        ("servin-floor", 2),
+    ):
+        file.write_text(
+            "kind: incident\nsteps: [{by: a, verb: delete, resource: pods, names: x}]\n"
+            f"actors: {{a: {{user: u}}}}\nexpect: {{stopped_by: [{name}]}}\n"
+        )
+        assert run("check", str(file)) == status
+    assert "4: field `expect.stopped_by`" in (told := capsys.readouterr().err)
+    assert "did you mean `serving-floor`" in told
+
+
 @pytest.mark.parametrize(
     ("words", "match"),
     [

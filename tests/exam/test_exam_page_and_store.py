@@ -77,3 +77,5 @@ def test_the_page_tells_what_was_missed_and_why() -> None:
     assert "| pace |" in text
     assert "full: 1 of 2 incidents stopped" in text
     assert text == page(list(reversed(papers)), ["full: 1 of 2 incidents stopped"])
+    assert "Every file of `scenarios/` is run" in text
+    assert "Every file of `mine/` is run" in page(papers, [], "mine")

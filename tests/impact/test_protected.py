@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,11 +12,12 @@ from suture.adapters.files import load_policies
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.removal import PROTECT
+from suture.impact.protected import PROTECT, remember_mark
 from suture.judge import World, judge
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now
 from suture.model.graph import GraphView
-from suture.model.names import CONFIG_MAPS, DEPLOYMENTS, PODS
+from suture.model.names import CONFIG_MAPS, DEPLOYMENTS, PODS, Operation, Resource
 from suture.model.objects import ClusterObject
 
 NOW = Now(0, 0.0)
@@ -65,6 +67,43 @@ def test_pods_that_come_back_are_not_kept() -> None:
     assert protected(view, things[-1]) == {}
     assert protected(view, bare) == {"pods": 1}
     assert protected(view, things[0])[str(DEPLOYMENTS)] == 1
+
+
+@pytest.mark.parametrize("kind", [CONFIG_MAPS, PODS])
+def test_what_a_machine_lifts_stays(kind: Resource) -> None:
+    """By itself and along, until a person writes the label; what a person lifts goes."""
+    one = marked(thing(kind, "notes", "prod"))
+    bare = msgspec.structs.replace(one, labels={})
+    view = view_of(namespace("prod"), bare, thing(kind, "other", "prod"))
+
+    def writes(old: ClusterObject, new: ClusterObject, *, person: bool) -> dict[str, int]:
+        asked = msgspec.structs.replace(delete(old), operation=Operation.UPDATE, new=new)
+        remember_mark(asked, view, person=person)
+        found = protected(view, bare)
+        assert protected(view, namespace("prod")) == found
+        return found
+
+    assert writes(one, bare, person=True) == {}
+    assert writes(one, bare, person=False) == {str(kind): 1}
+    assert writes(bare, marked(one, "false"), person=False) == {str(kind): 1}
+    assert writes(bare, marked(one, "false"), person=True) == {}
+
+
+def test_the_pack_remembers_who_lifts() -> None:
+    """Only what was let through counts, and an operator is told as before; a person is believed."""
+    one = marked(thing(CONFIG_MAPS, "notes", "prod"))
+    bare = msgspec.structs.replace(one, labels={})
+    lift = msgspec.structs.replace(delete(one), operation=Operation.UPDATE, new=bare)
+    person = Actor(UserInfo("oncall"), "oncall", IdentityKind.PERSON, Stage.OBSERVE)
+    for by, dry_run, kept in (
+        (operator(), False, True),
+        (operator(), True, False),
+        (person, False, False),
+    ):
+        world = World(load_policies())
+        world.graph.put(bare)
+        judge(msgspec.structs.replace(lift, dry_run=dry_run), by, world, NOW)
+        assert judge(delete(bare), operator(), world, NOW).verdict.denies is kept
 
 
 @given(st.lists(st.sampled_from(("true", "false", None)), min_size=1, max_size=40))

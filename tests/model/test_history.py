@@ -14,6 +14,7 @@ from suture.model.history import (
 )
 from suture.model.names import SERVICES, Gvk, ObjectKey
 from suture.model.objects import OwnerReference
+from suture.model.request import Collection
 from suture.model.selectors import Selector
 
 NOW = Now(10**9, 0.0)
@@ -50,13 +51,13 @@ def test_creators_are_known_by_uid() -> None:
 
 def test_a_collection_is_valid_for_its_request() -> None:
     """The selector that authorization saw holds for the objects that follow within a minute."""
-    history, selector = History(), Selector.of({"app": "web"})
-    history.note_collection("sa", SERVICES, "shop", selector, NOW)
-    assert history.collection("sa", SERVICES, "shop", NOW.plus_s(COLLECTION_VALID_S)) == selector
+    history, asked = History(), Collection(Selector.of({"app": "web"}))
+    history.note_collection("sa", SERVICES, "shop", asked, NOW)
+    assert history.collection("sa", SERVICES, "shop", NOW.plus_s(COLLECTION_VALID_S)) == asked
     assert history.collection("sa", SERVICES, "shop", NOW.plus_s(COLLECTION_VALID_S + 1)) is None
     assert history.collection("sa", SERVICES, "other", NOW) is None
-    history.note_collection("sa", SERVICES, "shop", None, NOW)
-    assert history.collection("sa", SERVICES, "shop", NOW) is None
+    history.note_collection("sa", SERVICES, "shop", Collection(), NOW)
+    assert history.collection("sa", SERVICES, "shop", NOW) == Collection(), "the latest"
 
 
 def test_memory_is_bounded() -> None:

@@ -124,6 +124,7 @@ def test_it_survives_a_restart() -> None:
     writes.note_fewer("uid", "sets", 3)
     writes.note_left_out("uid", frozenset({"proxy", "cache"}), frozenset())
     writes.note_vacant("service", "pod", "op", NOW)
+    writes.note_lifted("marked")
 
     later = Now(5_000_000_000, NOW.utc_s + 120)
     read = Writes.decode(writes.encode(NOW.plus_s(20)), later)
@@ -135,6 +136,9 @@ def test_it_survives_a_restart() -> None:
     assert read.closed(later) == {"node-1": 120}
     assert (read.fewer("uid", "sets"), read.fewer("uid", "others")) == (3, None)
     assert read.vacant("op", later, HOUR_S) == [("service", "pod", 120)]
+    assert (read.is_lifted("marked"), read.is_lifted("other")) == (True, False)
+    read.note_unlifted("marked")
+    assert not read.any_lifted
     read.note_raised("uid", 3)
     assert (read.fewer("uid", "sets"), read.lowered) == (None, False)
     read.note_left_out("uid", frozenset(), frozenset({"cache"}))

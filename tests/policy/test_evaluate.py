@@ -186,6 +186,26 @@ def test_a_claim_that_errs_for_one_effect_is_asked_for_the_others() -> None:
     assert [finding.code for finding in findings.violations] == [POLICY_ERROR]
 
 
+def test_a_message_of_a_claim_that_errs_costs_no_claim() -> None:
+    """It is counted as it would be, and says why it has no words of its own."""
+    wordless = policy(
+        """claims:
+  - budget: some
+    each: objects_removed
+    key: effect.resource
+    amount: effect.counted
+    population: effect.population
+    message: '"%d".format([10 / effect.lasting])' """,
+        "objects_removed",
+    )
+    findings = evaluate(wordless, case(removed("a", 2), removed("b", lasting=0)))
+
+    assert [(claim.key, claim.amount) for claim in findings.claims] == [("a", 2), ("b", 1)]
+    assert findings.claims[0].message == "5"
+    assert "its message failed" in findings.claims[1].message
+    assert findings.violations == ()
+
+
 def test_words_are_one_line_within_their_limit() -> None:
     policies = policy("""violations: [{when: "true", message: "'a\\\\n\\\\tb ' + request.name"}]""")
     [finding] = evaluate(policies, case(asked=request(name="x" * 500))).violations

@@ -95,7 +95,7 @@ kind: benign
 cluster: {shapes: [{shape: services-with-deployments, count: 40, namespaces: [calm]}]}
 actors: {operator: {serviceAccount: calm-system/operator}}
 steps:
-  - {by: operator, verb: delete, resource: configmaps, namespaces: [calm], names: [nothing]}
+  - {by: operator, verb: create, resource: configmaps, namespaces: [calm], names: [new], body: {}}
   - {wait: 10m}
   - {verb: wait, resource: services, namespaces: [calm], names: [app-0], until: ready}
 harm: {kinds: [services]}
@@ -212,3 +212,49 @@ def test_what_updates_cost_is_counted_however_slow_they_are(tmp_path: Path) -> N
 
     assert report.expected, told(report)
     assert (report.writes, report.refused) == (30, 10)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        pytest.param("namespaces: [shp], select: all", "nothing is selected", id="selects-nothing"),
+        pytest.param(
+            "namespaces: [shop], names: [a, b]", "nothing of its 2 writes", id="not-there"
+        ),
+        pytest.param("namespaces: [shop], names: [web-0, b]", "", id="some-are"),
+        pytest.param("namespaces: [shp], verb: deletecollection", "nothing of its 1", id="empty"),
+    ],
+)
+def test_a_step_that_writes_nothing_proves_nothing(step: str, why: str, tmp_path: Path) -> None:
+    """Its run is void, so that a slip in a name does not pass for peace."""
+    verb = "" if "verb:" in step else ", verb: delete"
+    report = of(tmp_path, "benign", f"{{by: janitor, resource: services, {step}{verb}}}")
+
+    assert (report.verdict == "void") is bool(why), told(report)
+    assert why in report.void_reason
+
+
+def test_a_step_after_a_refusal_may_find_nothing(tmp_path: Path) -> None:
+    """What it was about was to come of what did not happen."""
+    steps = [
+        "{by: janitor, verb: delete, resource: namespaces, names: [shop], guilty: true}",
+        "{by: janitor, verb: delete, resource: services, namespaces: [shop], names: [gone]}",
+    ]
+    report = of(tmp_path, "incident", *steps)
+
+    assert report.verdict == "stopped", told(report)
+
+
+def of(folder: Path, kind: str, *steps: str) -> Report:
+    """Judge what a janitor does to three Services that serve."""
+    path = folder / "s.yaml"
+    written = "".join(f"- {step}\n" for step in steps)
+    path.write_text(
+        f"kind: {kind}\n"
+        "cluster:\n  shapes:\n"
+        "  - {shape: services-with-deployments, count: 3, namespaces: [shop], prefix: web}\n"
+        "  - {shape: services-with-deployments, count: 30, namespaces: [other]}\n"
+        f"actors: {{janitor: {{serviceAccount: tools/janitor}}}}\nsteps:\n{written}"
+        "harm: {kinds: [deployments.apps]}\n"
+    )
+    return judge_offline(load(path), "enforce", replayed=False)

@@ -71,6 +71,7 @@ def access(
     *,
     user: str = OPERATOR,
     selector: dict[str, str] | None = None,
+    fields: str = "",
     name: str = "",
 ) -> bytes:
     """Return a SubjectAccessReview about a verb on a resource."""
@@ -88,6 +89,8 @@ def access(
                 {"key": key, "operator": "In", "values": [value]} for key, value in selector.items()
             ]
         }
+    if fields:
+        attributes["fieldSelector"] = {"rawSelector": fields}
     envelope = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",

@@ -96,13 +96,15 @@ def test_a_collection_has_its_selector() -> None:
     uri = "/api/v1/namespaces/shop/services?labelSelector=app%3Dweb%2Ctier+in+%28a%2Cb%29"
     found = written(line("deletecollection", requestURI=uri))
     without = written(line("deletecollection"))
-    odd = written(line("deletecollection", requestURI="/x?labelSelector=a+in+b&fieldSelector=a"))
+    odd = written(
+        line("deletecollection", requestURI="/x?labelSelector=a+in+b&fieldSelector=a%3Db")
+    )
 
     assert found.selector == parse_selector("app=web,tier in (a,b)")
     assert without.selector is None
     assert odd.selector is not None
     assert odd.selector.everything
-    assert odd.by_fields
+    assert odd.fields == parse_selector("a=b")
 
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])

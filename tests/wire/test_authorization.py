@@ -80,10 +80,13 @@ def test_a_requirement_that_is_not_understood_selects_more_never_less() -> None:
     )
 
 
-def test_a_field_selector_is_flagged() -> None:
-    """It restricts the collection in a way that the model cannot follow."""
+def test_a_field_selector_restricts_the_collection_too() -> None:
+    """As requirements, or as the text alone; given and empty it restricts nothing."""
     fields = {"requirements": [{"key": "metadata.name", "operator": "In", "values": ["web"]}]}
-    assert collection(fieldSelector=fields) == Collection(None, by_fields=True)
+    wanted = Collection(None, Selector.of({"metadata.name": "web"}))
+    assert collection(fieldSelector=fields) == wanted
+    assert collection(fieldSelector={"rawSelector": "metadata.name=web"}) == wanted
+    assert collection(fieldSelector={"requirements": []}).everything
 
 
 def test_a_delete_of_one_is_a_request_too() -> None:

@@ -300,7 +300,7 @@ class Replayer:
                 old = None if after.row is None else self._graph.at(after.row)
             case "deletecollection", _:
                 operation, options = Operation.DELETE, bodies.options(write)
-                extent = Collection(write.selector, write.by_fields)
+                extent = Collection(write.selector, write.fields)
             case "create", "eviction":
                 operation, gvk = Operation.CREATE, EVICTION
             case "create", _:
@@ -399,11 +399,12 @@ class Replayer:
         if items:
             keys = [thing.key for thing in items]
         else:
-            graph, selector = self._graph, write.selector
+            graph, asked = self._graph, Collection(write.selector, write.fields)
+            rows = graph.rows(write.key.resource, write.namespace or None)
             keys = [
                 graph.key(row)
-                for row in graph.rows(write.key.resource, write.namespace or None)
-                if selector is None or selector.matches(graph.labels(row) or {})
+                for row in rows
+                if asked.may_take(graph.key(row), graph.labels(row) or {}, graph.facts(row))
             ]
         for key in keys:
             self._end(key, grace=False)

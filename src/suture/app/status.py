@@ -16,6 +16,7 @@ from suture.app.admit import PROBE_NAME, PROBE_USER, PROBE_WORD
 from suture.app.enforce import NONE_SERVED
 from suture.app.freezes import read_freezes
 from suture.app.grants import read_grants
+from suture.app.policyapply import Reader, in_force
 from suture.errors import ForbiddenError, NotFoundError
 from suture.install.freezes import FREEZES_PATH
 from suture.install.freezes import KIND as FREEZE
@@ -27,6 +28,7 @@ from suture.install.reach import REACH_POLICY
 from suture.install.registration import NAME as REGISTRATION
 from suture.install.settings import QUARANTINE
 from suture.model.clock import Now
+from suture.model.documents import Document
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -84,8 +86,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sound(self) -> bool:
-        """Whether what every cluster can have is there: registration, answers, guards."""
-        needed = {"registration", "answers", "itself", "quarantine"}
+        """Whether what every cluster can have is there: registration, answers, guards, policies."""
+        needed = {"registration", "answers", "itself", "quarantine", "policies"}
         return all(one.holds is Holds.YES for one in self.guarantees if one.name in needed)
 
 
@@ -94,6 +96,10 @@ class Client(Protocol):
 
     async def get(self, path: str) -> dict[str, Any]:
         """Read an object. Errors: SutureError."""
+
+    async def get_raw(self, path: str, *, query: dict[str, Any] | None = None) -> bytes:
+        """Read a document as it is served. Errors: NotFoundError and other SutureErrors."""
+        ...
 
     async def create(self, path: str, body: dict[str, Any], *, dry_run: bool = False) -> Any:
         """Create an object. Errors: SutureError."""
@@ -105,8 +111,11 @@ class Client(Protocol):
         """Return the same client, telling of warnings."""
 
 
-async def status(client: Client, namespace: str, now: Now) -> Status:
-    """Probe every guarantee. Errors: UnavailableError when the cluster cannot be reached."""
+async def status(client: Client, namespace: str, now: Now, base: Sequence[Document]) -> Status:
+    """Probe every guarantee; `base` are the policies beside those of the cluster.
+
+    Errors: UnavailableError when the cluster cannot be reached.
+    """
     quarantined = await _quarantined(client, namespace)
     guarantees = (
         await _registration(client),
@@ -115,6 +124,7 @@ async def status(client: Client, namespace: str, now: Now) -> Status:
         await _policy(client, "itself-registration", REGISTRATION_POLICY, "changes of its hooks"),
         await _policy(client, "webhook-safety", REACH_POLICY, "webhooks that would match too much"),
         await _policy(client, "quarantine", QUARANTINE, "writes of the quarantined"),
+        await policies_in_force(client, base),
         await _authorizer(client),
         await _controllers(client),
     )
@@ -177,6 +187,20 @@ async def _policy(client: Client, name: str, policy: str, what: str) -> Guarante
             advice=f"the API server warns: {warnings[0].get('warning', '')[:160]}",
         )  # fmt: skip
     return Guarantee(name=name, holds=Holds.YES, probe=probe)
+
+
+async def policies_in_force(client: Reader, base: Sequence[Document]) -> Guarantee:
+    """Compile the policies of the cluster as Suture does, beside `base`."""
+    probe = "read templates and constraints, and compile them beside the safety pack"
+    found, _ = await in_force(client, base)
+    if not found.problems:
+        return Guarantee(name="policies", holds=Holds.YES, probe=probe)
+    at, problem = min(found.problems.items())
+    more = f" (and {len(found.problems) - 1} more)" if len(found.problems) > 1 else ""
+    return Guarantee(
+        name="policies", holds=Holds.NO, probe=probe,
+        advice=f"{at} is out of force: {problem}{more}; see `suture policies list`",
+    )  # fmt: skip
 
 
 async def _authorizer(client: Client) -> Guarantee:

@@ -15,17 +15,16 @@ from typing import TypeVar
 import msgspec
 
 from suture.budget.claims import Account, Claim, Receipt, Shortfall, Spent
-from suture.budget.sliding import LONGEST_WINDOW_S, NS, Peak, SlidingSum
+from suture.budget.sliding import NS, Peak, SlidingSum
 from suture.errors import InputError
 from suture.model.bounded import oldest
-from suture.model.clock import Now, Window
+from suture.model.clock import LONGEST_WINDOW_S, Now, Window
 from suture.model.names import ObjectKey, Operation
 from suture.model.overlay import HORIZON_S
 from suture.model.request import Intent
 
 __all__ = [
     "HORIZON_S",
-    "LONGEST_WINDOW_S",
     "Account",
     "CheckpointError",
     "Claim",

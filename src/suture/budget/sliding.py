@@ -11,14 +11,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import Final
 
+from suture.model.clock import LONGEST_WINDOW_S
+
 NS: Final = 1_000_000_000
-LONGEST_WINDOW_S: Final = 7 * 24 * 3600
-"""LIMIT: the longest window a budget may have, seven days; older entries are forgotten."""
 
 EXACT_ENTRIES: Final = 4096
-"""LIMIT: entries held exactly. Seven days in steps of age/64 are 64 entries an octave of age: 26
-octaves from 8 ms to 7 d (2^23 to 2^49 ns) leave 1,670, so a pass is paid for by 2,400 additions;
-4,096 entries are 0.3 MB, reached only by an account that spends that often within a week."""
+"""LIMIT: entries held exactly. A month in steps of age/64 is 64 entries an octave of age: 29
+octaves from 8 ms to 31 d (2^23 to 2^52 ns) leave 1,860, so a pass is paid for by 2,200 additions;
+4,096 entries are 0.3 MB, reached only by an account that spends that often within a month."""
 
 
 def grid_up(at_ns: int, now_ns: int) -> int:

@@ -134,17 +134,31 @@ def run(
 
 
 @app.command
-def check(*files: str) -> int:
+def check(
+    *files: str,
+    policies: Annotated[list[Path] | None, cyclopts.Parameter(negative=())] = None,
+) -> int:
     """Read scenario FILES and everything that they name, and run nothing.
 
     Exit status: 0 all can be read, 2 one cannot; each error has file, line and field.
-    """
-    from suture.lab.scenarios.reading import find, load
 
+    Parameters
+    ----------
+    policies:
+        Files or folders of the policies that `expect.stopped_by` may name; without any, those of
+        the safety pack.
+    """
+    from suture.adapters.files import load_policies
+    from suture.lab.scenarios.reading import check_policies, find, load
+    from suture.lab.scenarios.refusals import BESIDE_POLICIES
+
+    names = {one.name for one in load_policies(policies or (), pack=not policies).constraints}
+    known = names.union(BESIDE_POLICIES)
     status = 0
     for name in files:
         try:
             loaded = load(find(name))
+            check_policies(loaded, known)
         except InputError as error:
             _say(f"error: {error}")
             status = 2

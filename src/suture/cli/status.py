@@ -51,11 +51,12 @@ def status(
 
 
 async def _ask(kubeconfig: Path | None, context: str | None, namespace: str) -> Status:
+    from suture.adapters.files import read_pack
     from suture.adapters.kube import KubeClient
     from suture.app.status import status as probe
 
     async with KubeClient.from_kubeconfig(kubeconfig, context) as client:
-        return await probe(client, namespace, Now(time.monotonic_ns(), time.time()))
+        return await probe(client, namespace, Now(time.monotonic_ns(), time.time()), read_pack())
 
 
 def show(found: Status, console: Console) -> None:

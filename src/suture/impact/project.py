@@ -13,6 +13,7 @@ from suture.impact.change import NOTHING, Change
 from suture.impact.claims import leaving_in_time
 from suture.impact.inventory import with_inventories
 from suture.impact.updates import created, updated
+from suture.model.fieldselectors import unfollowed
 from suture.model.graph import GraphView
 from suture.model.names import PODS, ObjectKey, Operation, Propagation, Resource
 from suture.model.request import Collection, CollectionItem, One, Request
@@ -43,12 +44,16 @@ def _targets(request: Request, view: GraphView) -> tuple[tuple[int, ...], tuple[
     match request.extent:
         case One() | CollectionItem():
             return _one(view, request.key, request.object_uid)
-        case Collection(selector=selector):
+        case Collection() as asked:
             resource = request.gvr.resource
+            unknown = unfollowed(asked.fields, resource)
+            if unknown:
+                # WHY none: each object comes to admission by itself, and is judged there.
+                return (), tuple(f"which {resource} have that `{field}`" for field in unknown)
             rows = tuple(
                 row
                 for row in _of(view, resource, request.namespace)
-                if selector is None or selector.matches(view.labels(row))
+                if asked.may_take(view.key(row), view.labels(row), view.facts(row))
             )
             return rows, _unlisted(view, resource)
         case _:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
 from suture.impact.agents import needed_by_nodes, succeeded
@@ -36,14 +35,12 @@ from suture.impact.hands import (
 )
 from suture.impact.keeping import keeps_secret
 from suture.impact.podloss import drains
+from suture.impact.protected import protected, protected_pods
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.impact.uninstalled import is_uninstalled
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, WORKLOADS, Resource
-
-PROTECT, PROTECTED = "suture.dev/protect", "true"
-"""The label by which people say that an object is to stay, whoever would take it away."""
 
 AGENTS_ASKED: Final = 64
 """LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
@@ -78,10 +75,9 @@ def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
     for resource, rows in scene.kinds.items():
         tally = _Tally(len(rows), _direct(scene, resource, rows))
         if resource == PODS:
-            kinds = [lot.kind for lot in scene.lots]
-            marked = frozenset(scene.view.labelled(kinds, PROTECT, PROTECTED))
-            for lot in scene.lots:
-                _count_pods(scene, tally, lot, marked)
+            marked = protected_pods(scene.view, scene.lots)
+            for lot, kept in zip(scene.lots, marked, strict=True):
+                _count_pods(scene, tally, lot, kept)
         else:
             _count(scene, tally, resource, rows)
         tallies[resource] = tally
@@ -96,8 +92,8 @@ def _direct(scene: Scene, resource: Resource, rows: list[int]) -> int:
     return sum(scene.view.resource(row) == resource for row in scene.change.direct)
 
 
-def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) -> None:
-    """Count pods in; `marked` are the classes that people marked to stay."""
+def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: int) -> None:
+    """Count pods in; `marked` of them people marked to stay."""
     view, causes = scene.view, scene.causes
     used = lot.serves and bool(causes.services_of(lot.first))
     if used:
@@ -111,8 +107,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: Collection[int]) 
         tally.self_healing += left
         return
     tally.lasting += left
-    if lot.kind in marked:
-        tally.protected += left
+    tally.protected += min(left, marked)
     if causes.wanted(lot.first):
         tally.wanted += left
     if not (used or _guarded(scene, lot)) or _counted_as_maker(view, lot.first, causes.removed):
@@ -266,7 +261,7 @@ def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:
 
     Whatever explains a removal: the mark is on this object.
     """
-    marked = scene.view.labelled(rows, PROTECT, PROTECTED)
+    marked = protected(scene.view, rows)
     if marked and (resource in RECREATED_BY or resource in KEPT_BY_NAME):
         return sum(not scene.causes.heals(row) for row in marked)
     return len(marked)

@@ -88,8 +88,8 @@ def asked_of(request: Request) -> Asked:
             collection, selector = False, None
         case CollectionItem():
             collection, selector = True, None
-        case Collection(found):
-            collection, selector = True, None if found is None else str(found)
+        case Collection() as whole:
+            collection, selector = True, str(whole) or None
         case _:
             assert_never(request.extent)
     return Asked(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
+
+LONGEST_WINDOW_S: Final = 31 * 86_400
+"""LIMIT: the longest window that a budget may have, 31 days; older spending is forgotten."""
 
 
 class Now(msgspec.Struct, frozen=True, gc=False):

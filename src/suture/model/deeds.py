@@ -50,3 +50,4 @@ class Saved(msgspec.Struct):
     fewer: dict[str, dict[str, int]] = {}
     left_out: dict[str, frozenset[str]] = {}
     vacant: dict[str, tuple[int, int, str]] = {}
+    lifted: list[str] = []

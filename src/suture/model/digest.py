@@ -53,6 +53,8 @@ def digest_of(request: Request) -> str:
         request.options.propagation.value if request.options.propagation else "",
         repr(extent.selector) if isinstance(extent, Collection) else "",
     ]
+    if isinstance(extent, Collection) and not extent.fields.everything:
+        parts.append(str(extent.fields))
     if request.operation is not Operation.DELETE and request.old_body != request.new_body:
         parts += _written(request)
     bodies = [part if isinstance(part, bytes) else part.encode() for part in parts]

@@ -16,7 +16,7 @@ from suture.model.habits import Habits
 from suture.model.lives import Asked, Created, Kept, Removed
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import OwnerReference
-from suture.model.selectors import Selector
+from suture.model.request import Collection
 from suture.model.writes import Writes
 
 REMOVED_KEPT: Final = 65_536
@@ -206,27 +206,23 @@ class History:
         identity: str,
         resource: Resource,
         namespace: str,
-        selector: Selector | None,
+        collection: Collection,
         now: Now,
     ) -> None:
-        """Remember the selector of a collection; the latest of an identity, type and namespace."""
+        """Remember a collection's selectors; the latest of an identity, type and namespace."""
         spot = (identity, resource, namespace)
         self._asked.pop(spot, None)
-        self._asked[spot] = Asked(selector, now.mono_ns)
+        self._asked[spot] = Asked(collection, now.mono_ns)
         _bound(self._asked, COLLECTIONS_KEPT)
 
     def collection(
         self, identity: str, resource: Resource, namespace: str, now: Now
-    ) -> Selector | None:
-        """Return the selector of a collection seen lately.
-
-        None: none was seen within `COLLECTION_VALID_S`, or it had no selector; either way its
-        objects have to be judged as if it took everything.
-        """
+    ) -> Collection | None:
+        """Return a collection seen lately; None: none was seen within `COLLECTION_VALID_S`."""
         asked = self._asked.get((identity, resource, namespace))
         if asked is None or now.mono_ns - asked.at_ns > COLLECTION_VALID_S * 1_000_000_000:
             return None
-        return asked.selector
+        return asked.collection
 
     # -- over a restart
 

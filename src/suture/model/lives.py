@@ -9,7 +9,7 @@ import msgspec
 
 from suture.model.names import ObjectKey
 from suture.model.objects import OwnerReference
-from suture.model.selectors import Selector
+from suture.model.request import Collection
 
 
 class Removed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -37,7 +37,7 @@ class Created(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class Asked(msgspec.Struct, frozen=True, gc=False):
     """A collection as authorization showed it."""
 
-    selector: Selector | None
+    collection: Collection
     at_ns: int
 
 

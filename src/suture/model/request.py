@@ -5,11 +5,14 @@ Pure. The bodies travel along as raw JSON for the journal; rules read the trimme
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from suture.model.actor import UserInfo
+from suture.model.fieldselectors import may_take
 from suture.model.names import Gvk, Gvr, ObjectKey, Operation, Propagation, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, Facts
 from suture.model.selectors import Selector
 
 
@@ -24,11 +27,28 @@ class CollectionItem(msgspec.Struct, frozen=True, gc=False, tag=True):
 class Collection(msgspec.Struct, frozen=True, gc=False, tag=True):
     """A whole `deletecollection`, as authorization shows it. `selector` None: none was given.
 
-    `by_fields`: a field selector restricts it further, in a way that the model cannot follow.
+    `fields` restricts it further: the field selector, of everything where none was given.
     """
 
     selector: Selector | None = None
-    by_fields: bool = False
+    fields: Selector = Selector()
+
+    @property
+    def everything(self) -> bool:
+        """Whether neither selector excludes anything."""
+        return self.fields.everything and (self.selector is None or self.selector.everything)
+
+    def may_take(self, key: ObjectKey, labels: Mapping[str, str], facts: Facts | None) -> bool:
+        """Whether an object is, or may be, one of the collection's."""
+        if self.selector is not None and not self.selector.matches(labels):
+            return False
+        return may_take(self.fields, key, facts)
+
+    def __str__(self) -> str:
+        """Return both selectors as they are written; empty where none was given."""
+        labels = "" if self.selector is None else str(self.selector)
+        fields = "" if self.fields.everything else f"fields {self.fields}"
+        return " and ".join(filter(None, (labels, fields)))
 
 
 Extent = One | CollectionItem | Collection

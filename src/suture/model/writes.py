@@ -56,6 +56,10 @@ VACANT: Final = 512
 """LIMIT: Services remembered that a pod's new labels left empty, 0.3 kB each: failovers of as many
 databases at once, which is more than any cluster seen has."""
 
+LIFTED: Final = 8_192
+"""LIMIT: objects remembered from which a machine took the mark of people that they stay, 0.1 kB
+each, 1 MB: people mark what is dear to them, by hand. Past it the first is protected no more."""
+
 _STRIDE: Final = 4
 _NS: Final = 1_000_000_000
 _VERSION: Final = 1
@@ -74,7 +78,7 @@ def place_of(key: ObjectKey) -> int:
 class Writes:
     """Recent writes by object, counts by maker and actor, nodes closed, sizes and roles changed."""
 
-    __slots__ = ("_closed", "_fewer", "_left_out", "_tallies", "_tracks", "_vacant")
+    __slots__ = ("_closed", "_fewer", "_left_out", "_lifted", "_tallies", "_tracks", "_vacant")
 
     def __init__(self) -> None:
         self._tracks: dict[int, array[int]] = {}
@@ -83,6 +87,7 @@ class Writes:
         self._fewer: dict[str, dict[str, int]] = {}
         self._left_out: dict[str, frozenset[str]] = {}
         self._vacant: dict[str, tuple[int, int, str]] = {}  # when, who, which pod
+        self._lifted: dict[str, None] = {}
 
     # -- one object
 
@@ -280,6 +285,27 @@ class Writes:
                 found.append((service, pod, ago_ns // _NS))
         return found
 
+    # -- marks
+
+    def note_lifted(self, uid: str) -> None:
+        """Remember that a machine took the mark off by which an object stays."""
+        self._lifted.pop(uid, None)
+        self._lifted[uid] = None
+        _bound(self._lifted, LIFTED)
+
+    def note_unlifted(self, uid: str) -> None:
+        """Take back that a machine took it off: a person has said what is to be."""
+        self._lifted.pop(uid, None)
+
+    @property
+    def any_lifted(self) -> bool:
+        """Whether the mark of any object is remembered to be taken off."""
+        return bool(self._lifted)
+
+    def is_lifted(self, uid: str) -> bool:
+        """Whether a machine took the mark off an object, and no person wrote it since."""
+        return uid in self._lifted
+
     # -- over a restart
 
     def encode(self, now: Now) -> bytes:
@@ -294,6 +320,7 @@ class Writes:
             fewer=self._fewer,
             left_out=self._left_out,
             vacant=self._vacant,
+            lifted=list(self._lifted),
         )
         return msgspec.msgpack.encode(saved)
 
@@ -324,6 +351,7 @@ class Writes:
         writes._vacant = {
             service: (at + shift, who, pod) for service, (at, who, pod) in saved.vacant.items()
         }
+        writes._lifted = dict.fromkeys(saved.lifted)
         return writes
 
 

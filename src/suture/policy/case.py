@@ -97,14 +97,14 @@ def _collection(request: Request) -> str:
 
 def _selects_everything(case: Case) -> bool:
     extent = case.request.extent
-    return isinstance(extent, Collection) and (
-        extent.selector is None or extent.selector.everything
-    )
+    return isinstance(extent, Collection) and extent.everything
 
 
 def _has_selector(case: Case) -> bool:
     extent = case.request.extent
-    return isinstance(extent, Collection) and extent.selector is not None
+    return isinstance(extent, Collection) and (
+        extent.selector is not None or not extent.fields.everything
+    )
 
 
 def _propagation(case: Case) -> str:

@@ -216,11 +216,13 @@ class _Weighing:
         trouble = ""
         for effect in self._grouped[rule.each]:
             bindings = self._bind(
-                bound, (rule.when, rule.single), effect=self._plain(rule.each, effect)
+                bound, (rule.when, rule.single, rule.message), effect=self._plain(rule.each, effect)
             )
             try:
                 if rule.when.evaluate(bindings) is True:
-                    self._ask(bound, rule, rule.single.evaluate(bindings))
+                    row = rule.single.evaluate(bindings)
+                    if isinstance(row, list):
+                        self._ask(bound, rule, [*row, _claim_words(bound, rule, bindings)])
             except EvaluationError as error:
                 trouble = str(error)
         if trouble:
@@ -292,6 +294,14 @@ class _Weighing:
                 message=words(f"policy {bound.name} could not be evaluated: {problem}"),
             )
         )
+
+
+def _claim_words(bound: BoundConstraint, rule: ClaimRule, bindings: Bindings) -> str:
+    """Return the words of a claim. What is asked is known, so a message that errs asks no less."""
+    try:
+        return str(rule.message.evaluate(bindings))
+    except EvaluationError as error:
+        return f"{bound.template} asks for this; its message failed: {error}"
 
 
 def _holds(when: Program, bindings: Bindings) -> bool:

@@ -107,7 +107,8 @@ class ClaimRule:
     """An amount asked of a budget for each effect of a name.
 
     `asking` gives `[key, amount, population, message]` for all effects for which `when` holds, in
-    one go; `single` gives the same for one effect at hand, for when one of them errs.
+    one go. `single` gives `[key, amount, population]` for one effect at hand, for when one of them
+    errs, and `message` its words.
     """
 
     enforcement: Enforcement
@@ -116,6 +117,7 @@ class ClaimRule:
     asking: Asking
     when: Program
     single: Program
+    message: Program
 
     @property
     def effects(self) -> frozenset[str]:

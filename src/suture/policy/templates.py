@@ -334,18 +334,20 @@ class _Compiler:
             ("population", written.population, Scalar.INT),
             ("message", written.message, Scalar.STRING),
         )
-        for name, text, kind in parts:
-            self._written(text, scope, kind, (*path, name))
-        if self._failed or when is None or budget is None:
+        *_, message = [
+            self._written(text, scope, kind, (*path, name)) for name, text, kind in parts
+        ]
+        if self._failed or when is None or budget is None or message is None:
             return None
-        row = ", ".join(f"dyn({text}\n)" for _, text, _ in parts)
-        single = self._one(f"[{row}]", scope, Scalar.ANY, path)
+        cells = [f"dyn({text}\n)" for _, text, _ in parts]
+        row = ", ".join(cells)
+        single = self._one(f"[{', '.join(cells[:-1])}]", scope, Scalar.ANY, path)
         chosen = f"effects.{written.each}.filter({EFFECT}, {written.when}\n)"
         asked = self._one(f"{chosen}.map({EFFECT}, [{row}])", self._scope, Scalar.ANY, path)
         if single is None or asked is None:
             return None
         asking = Asking.of(asked, {})
-        return ClaimRule(EVERYWHERE, budget, written.each, asking, when, single)
+        return ClaimRule(EVERYWHERE, budget, written.each, asking, when, single, message)
 
     def _scopes(self, each: str, path: Path) -> tuple[Scope, Scope] | None:
         """Return what a condition may read, and what the words that follow from it may.

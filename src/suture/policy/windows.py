@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from suture.errors import DocumentError
-from suture.model.clock import Window
+from suture.model.clock import LONGEST_WINDOW_S, Window
 from suture.model.documents import Document, Path, read_as
 from suture.policy.format import BudgetFormat, KeyWindowsFormat, WindowFormat
 from suture.policy.parameters import Report
@@ -19,8 +19,6 @@ from suture.policy.rules import BudgetRef
 
 _SPAN = re.compile(r"(\d{1,9})(s|m|h|d)\Z")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-MAX_SECONDS = 31 * 86_400
-"""LIMIT: the longest window; the ledger keeps what was spent for as long."""
 MAX_WINDOWS = 8
 """LIMIT: windows of one budget; each is looked at for every claim."""
 
@@ -92,8 +90,9 @@ def _seconds(written: int | str, document: Document, path: Path, report: Report)
             report(document.error(path, problem))
             return 1
         seconds = int(found[1]) * _UNITS[found[2]]
-    if not 1 <= seconds <= MAX_SECONDS:
-        report(document.error(path, f"is {seconds} seconds, must be 1 to {MAX_SECONDS} (31d)"))
+    if not 1 <= seconds <= LONGEST_WINDOW_S:
+        bounds = f"1 to {LONGEST_WINDOW_S} ({LONGEST_WINDOW_S // 86_400}d)"
+        report(document.error(path, f"is {seconds} seconds, must be {bounds}"))
     return seconds
 
 

@@ -86,7 +86,7 @@ class Write(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     spared: bool
     """Whether its type is never judged."""
     selector: Selector | None
-    by_fields: bool
+    fields: Selector
     request: bytes
     response: bytes
 
@@ -220,10 +220,11 @@ class EventDecoder:
 
     def _write(self, event: _Event, ref: _ObjectRef, received: datetime, user: UserInfo) -> Write:
         gvr, resource = self._type(ref)
-        uri, selector, by_fields = event.uri, None, False
+        uri, selector, fields = event.uri, None, Selector()
         if event.verb == "deletecollection":
             query = _query(uri)
-            selector, by_fields = _selector(query), "fieldSelector" in query
+            selector = _selector(query, "labelSelector")
+            fields = _selector(query, "fieldSelector") or Selector()
         dry_run = "dryRun" in uri and "dryRun" in _query(uri)
         spared = resource in SPARED
         told = not spared and not dry_run and ref.subresource in TOLD
@@ -244,7 +245,7 @@ class EventDecoder:
             persisted=200 <= code < 300 and not dry_run,
             spared=spared,
             selector=selector,
-            by_fields=by_fields,
+            fields=fields,
             request=_body(event.request) if told else b"",
             response=_body(event.response) if told else b"",
         )
@@ -273,8 +274,8 @@ def _query(uri: str) -> dict[str, list[str]]:
     return parse_qs(query) if mark else {}
 
 
-def _selector(query: dict[str, list[str]]) -> Selector | None:
-    text = query.get("labelSelector")
+def _selector(query: dict[str, list[str]], name: str) -> Selector | None:
+    text = query.get(name)
     if not text:
         return None
     try:

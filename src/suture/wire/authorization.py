@@ -28,6 +28,7 @@ class AccessAsked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `gvr` None: on a non-resource `path`, as `/metrics`. `name` empty: on none, any or all, as the
     verb has it. `selector` None: no label selector was given, or it is a verb that has none.
+    `fields`: the field selector, of everything where none was given.
     """
 
     verb: str
@@ -38,7 +39,7 @@ class AccessAsked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     name: str = ""
     path: str = ""
     selector: Selector | None = None
-    by_fields: bool = False
+    fields: Selector = Selector()
 
     @property
     def deletion(self) -> Request | None:
@@ -50,7 +51,7 @@ class AccessAsked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             return None
         extent: Extent
         if self.verb == "deletecollection":
-            extent = Collection(self.selector, self.by_fields)
+            extent = Collection(self.selector, self.fields)
         elif self.verb == "delete":
             extent = One()
         else:
@@ -144,7 +145,7 @@ def decode_access(body: bytes) -> AccessAsked:
         namespace="" if gvr.resource == NAMESPACES else asked.namespace,
         name=asked.name,
         selector=_selector(asked.label_selector),
-        by_fields=asked.field_selector is not None,
+        fields=_selector(asked.field_selector) or Selector(),
     )
 
 

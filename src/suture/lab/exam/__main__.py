@@ -59,7 +59,7 @@ def main() -> int:
         _sit_on_lab(_due(chosen, real, lab, anew=asked.anew), lab, asked.speed)
     papers = [_paper(one, offline, lab) for one in loaded]
     failed = failures(papers)
-    Path(asked.page).write_text(page(papers, failed))
+    Path(asked.page).write_text(page(papers, failed, str(folder)))
     _tell([one for one in papers if any(one.name == c.name for c in chosen)], failed)
     return 1 if failed else 0
 

@@ -13,7 +13,7 @@ from suture.lab.exam.result import COLUMNS, SUTURE, TITLES, Column, Result
 
 HEAD = """# The examination
 
-Written by `make exam`; do not edit. Every file of `scenarios/` is run as it stands, with the safety
+Written by `make exam`; do not edit. Every file of `{folder}/` is run as it stands, with the safety
 pack at its defaults and one configuration for all: every identity that acts is enforced, persons
 and the controllers that originate deletes included.
 
@@ -44,11 +44,11 @@ stories were played at two to six times their pace, the windows of budgets as mu
 """
 
 
-def page(papers: Sequence[Paper], failed: Sequence[str]) -> str:
-    """Return the page."""
+def page(papers: Sequence[Paper], failed: Sequence[str], folder: str = "scenarios") -> str:
+    """Return the page of the files of a folder."""
     ordered = sorted(papers, key=lambda one: (one.scenario.id or "~", one.name))
     parts = [
-        HEAD,
+        HEAD.format(folder=folder),
         _places(ordered),
         "## Figures\n",
         _figures(ordered),

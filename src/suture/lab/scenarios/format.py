@@ -61,6 +61,17 @@ class _Closed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A part of the format: unknown fields are errors."""
 
 
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """What every API server reads of any object's metadata; a patch takes off what is null."""
+
+    name: str | None = None
+    namespace: str | None = None
+    labels: dict[str, str | None] | None = None
+    annotations: dict[str, str | None] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[dict[str, Any]] | None = None  # noqa: N815 - the field's own word
+
+
 class Select(_Closed, frozen=True, kw_only=True):
     """Objects by what they carry; with nothing given, all of them."""
 

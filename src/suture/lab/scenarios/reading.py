@@ -6,7 +6,7 @@ other: actors that are named, verbs that lack an object, shapes and paths that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -18,7 +18,16 @@ import msgspec
 from suture.errors import DocumentError, InputError
 from suture.lab.scenarios.durations import seconds
 from suture.lab.scenarios.expand import fill
-from suture.lab.scenarios.format import ALIASES, Actor, Scenario, Select, Step, listed, selection
+from suture.lab.scenarios.format import (
+    ALIASES,
+    Actor,
+    Metadata,
+    Scenario,
+    Select,
+    Step,
+    listed,
+    selection,
+)
 from suture.lab.scenarios.manifests import bytes_of, from_files, from_shapes, trailing
 from suture.lab.scenarios.probes import PROBES
 from suture.lab.scenarios.shapes import Object
@@ -100,6 +109,16 @@ def load(path: Path) -> Loaded:
             ("cluster",), f"holds {len(objects)} objects; {MOST_OBJECTS} is the most"
         )
     return Loaded(path, path.stem, scenario, tuple(objects))
+
+
+def check_policies(loaded: Loaded, known: Collection[str]) -> None:
+    """Check that whoever is to stop an incident is known. Errors: DocumentError."""
+    [document, *_] = read_documents(bytes_of(loaded.path), str(loaded.path))
+    for name in listed(loaded.scenario.expect.stopped_by):
+        # WHY within: so it is compared with who did; what the API server asks itself has a prefix.
+        if not any(name in one for one in known):
+            problem = f"`{name}` is no policy in force{did_you_mean(name, known)}"
+            raise document.error(("expect", "stopped_by"), problem)
 
 
 def parse(document: Document) -> Scenario:
@@ -226,6 +245,12 @@ def _check_by(document: Document, at: Field, step: Step, scenario: Scenario) -> 
 
 
 def _check_content(document: Document, at: Field, step: Step) -> None:
+    parts: tuple[Field, ...] = (("body",), ("patch", "value"))
+    for part in parts:
+        metadata = (*at, *part, "metadata")
+        # WHY here: offline nothing else asks whether labels are a map.
+        if document.at(metadata) is not None:
+            read_as(document, Metadata, metadata)
     match step.verb:
         case "create":
             if step.body is None:

@@ -14,6 +14,20 @@ _CONSTRAINT = re.compile(r"\[([^\[\]]+)\] ?\(decision ")
 _IN_PROCESS = re.compile(r"ValidatingAdmissionPolicy '((?:[\w.-]*\.)?suture[\w.-]*)'")
 
 
+BESIDE_POLICIES = (
+    "freeze-window",
+    "impersonation",
+    "quarantine",
+    "suture-grants",
+    "suture-itself",
+    "suture-namespace",
+    "suture-quarantine",
+    "suture-registration",
+    "suture-webhook-safety",
+)
+"""What refusals are by that no constraint makes, inside the API server too."""
+
+
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """One refusal: which decision, by which policy, in which words."""
 

@@ -80,6 +80,19 @@ class Stepper:
             raise VoidError(f"step {at}: {error}") from error
         except ApiError as error:
             raise VoidError(f"step {at}: {error}") from error
+        self._hit(at, step)
+
+    def _hit(self, at: int, step: Step) -> None:
+        """Check that a step found something to write. Errors: VoidError.
+
+        Not once a write was refused: what came of it may be what this one was about.
+        """
+        if any(one.outcome == "refused" for one in self.writes):
+            return
+        own = [one for one in self.writes if one.step == at]
+        if not any(_found(one) for one in own):
+            why = f"nothing of its {len(own)} writes is there" if own else "nothing is selected"
+            raise VoidError(f"step {at} ({step.verb} {step.resource}) writes nothing: {why}")
 
     def _api(self, step: Step) -> ApiResource:
         api = self.cluster.kinds.find(step.resource_name)
@@ -245,6 +258,11 @@ class Stepper:
                 aims = [Aim(api=api, namespace=target.namespace, name=name, gone=False)]
         for aim in aims:
             self.aims[str(api.resource), aim.namespace, aim.name] = aim
+
+
+def _found(one: Written) -> bool:
+    """Whether a write found its object; a collection, an object at all."""
+    return one.outcome == "done" and (one.verb != "deletecollection" or bool(one.deleted))
 
 
 def _deleted(step: Step, answer: Object) -> tuple[str, ...]:
