@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from base64 import b64encode
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 import pytest
@@ -253,6 +254,21 @@ def test_what_an_application_says_that_it_prunes(*, pruned: bool) -> None:
     remember(request, project(request, cluster.view), cluster.view, START)
     assert cluster.refused("cache") is not pruned
     assert cluster.refused("web")
+
+
+def test_what_an_application_prunes_no_more() -> None:
+    """It is in its source again before anything went."""
+    cluster = Cluster(SHOP)
+    application = thing(APPLICATIONS, "shop", "gitops")
+    kept = {"group": "apps", "kind": "Deployment", "namespace": "prod", "name": "cache"}
+    bodies = [
+        msgspec.json.encode({"status": {"resources": [one]}})
+        for one in (kept, {**kept, "requiresPruning": True}, kept)
+    ]
+    for before, after in pairwise(bodies):
+        request = update(application, application, by=HANDLER, bodies=(before, after))
+        remember(request, project(request, cluster.view), cluster.view, START)
+    assert cluster.refused("cache")
 
 
 NAMES = st.from_regex(r"[a-z]([a-z0-9.-]{0,8}[a-z0-9])?", fullmatch=True)

@@ -17,7 +17,7 @@ from suture.impact.bodies import annotations_of, status_bytes
 from suture.impact.change import Change, Rewritten
 from suture.impact.fit import Asked, is_shut, movable
 from suture.impact.machines import node_behind
-from suture.impact.records import notes_record, remember_record
+from suture.impact.records import remember_pruned, remember_release
 from suture.impact.resting import remember_rest
 from suture.impact.stamps import restarts
 from suture.model.clock import Now
@@ -166,6 +166,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if made is not None:
         if made.before is None:
             _remember_creation(request, made.after, view, now)
+            remember_release(request, view, now)
         elif not change.direct:
             _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
@@ -180,8 +181,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         view.history.writes.note(request.key, deed, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
-    if notes_record(request):
-        remember_record(request, view, now)
+        remember_pruned(request, view, now)
 
 
 def _annotates_route(request: Request) -> bool:

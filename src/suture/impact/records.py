@@ -27,7 +27,7 @@ from suture.model.difference import UNREADABLE
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.habits import release_of
-from suture.model.names import ObjectKey, Operation
+from suture.model.names import ObjectKey
 from suture.model.request import Request
 from suture.model.writes import HOUR_S
 
@@ -51,37 +51,30 @@ class Named(NamedTuple):
     name: str
 
 
-def notes_record(request: Request) -> bool:
-    """Whether a write may say what a release or an application keeps from now on."""
-    if request.subresource not in ("", "status") or request.new is None:
-        return False
-    return _is_ahead(request) or _PRUNED in request.new_body
+def remember_release(request: Request, view: GraphView, now: Now) -> None:
+    """Remember which objects a release leaves out by a new record, and take back what it names.
 
-
-def remember_record(request: Request, view: GraphView, now: Now) -> None:
-    """Remember which objects a record leaves out, and take back what is named again."""
-    keeper = release_of(request.new) if request.new is not None else None
-    if keeper is None:
-        _remember(view, request.key, _pruned(request.new_body), now, these=True)
+    Nothing unless the record is of a change that comes.
+    """
+    made = request.new
+    release = release_of(made) if made is not None else None
+    if made is None or release is None or made.labels.get("status") not in _AHEAD:
         return
     named = _manifest(request.new_body)
     if named:
-        _remember(view, keeper, named, now, these=False)
+        _remember(view, release, named, now, these=False)
+
+
+def remember_pruned(request: Request, view: GraphView, now: Now) -> None:
+    """Remember what an application says that its next synchronization prunes, as above."""
+    # WHY the old one too: what it said and says no more is taken back.
+    if _PRUNED in request.new_body or _PRUNED in request.old_body:
+        _remember(view, request.key, _pruned(request.new_body), now, these=True)
 
 
 def dropped(uid: str) -> str:
     """Name the counter of how an object's keeper has left it out."""
     return f"dropped/{uid}"
-
-
-def _is_ahead(request: Request) -> bool:
-    """Whether a request writes the record of a release that is about to be changed."""
-    return (
-        request.operation is Operation.CREATE
-        and request.new is not None
-        and release_of(request.new) is not None
-        and request.new.labels.get("status") in _AHEAD
-    )
 
 
 def _remember(

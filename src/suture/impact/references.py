@@ -58,7 +58,8 @@ that was made for a single user of it comes and goes with that, in whatever orde
 
 ENDS_ASKED: Final = 256
 """LIMIT: objects that come by what they are for through one that goes, and are asked whether they
-end with it, 3 us each; of more it is told as if they stayed."""
+end with it, 3 us each; of more it is told as if they stayed. So many custom resources are asked,
+too, whether they miss a Secret."""
 
 _ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
 
@@ -126,11 +127,12 @@ def _broken(
     view = scene.view
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
-    asked = 0
+    asked, missing = 0, _missing(scene, row, uses)
     for use in uses:
         provided = use.edge is Edge.PROVIDER
-        optional = use.optional and not provided and not _is_swept(scene, use, row)
-        if optional or (use.edge, use.row) in met:
+        if use.optional and not provided and use not in missing:
+            continue
+        if (use.edge, use.row) in met:
             continue
         met.add((use.edge, use.row))
         if provided:
@@ -158,27 +160,31 @@ def _broken(
             )
 
 
-def _is_swept(scene: Scene, use: Use, row: int) -> bool:
-    """Whether a stranger takes a Secret or ConfigMap that a custom resource's own field names.
+def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
+    """Return which custom resources name a Secret or ConfigMap that a stranger takes.
 
     What such a field is called tells that it is named, and not who needs whom: what is made for
     the resource goes by the hand that made it, and whoever keeps one of the two may know better. A
     machine that has to do with neither knows neither.
     """
-    view, actor = scene.view, scene.actor
-    if use.edge is not Edge.RULE or view.resource(row) not in _READ:
-        return False
-    if account_of(actor.user.username) is None or view.has_owner(row):
-        return False
-    user = view.resource(use.row)
+    view = scene.view
+    if view.resource(row) not in _READ or account_of(scene.actor.user.username) is None:
+        return frozenset()
+    named = [one for one in uses if one.edge is Edge.RULE and one.optional][:ENDS_ASKED]
+    if not named or view.has_owner(row) or scene.tied(row):
+        return frozenset()
+    if any(works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)):
+        return frozenset()
+    return frozenset(one for one in named if _is_strange(scene, one.row))
+
+
+def _is_strange(scene: Scene, user: int) -> bool:
+    """Whether a custom resource is at work, and the actor has nothing to do with it."""
+    view, resource = scene.view, scene.view.resource(user)
     return (
-        is_custom(user)
-        and not view.terminating(use.row)
-        and not is_over(view, use.row)
-        and not (scene.tied(row) or scene.tied(use.row) or keeps(scene, user))
-        and not any(
-            works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)
-        )
+        is_custom(resource)
+        and not (view.terminating(user) or is_over(view, user))
+        and not (scene.tied(user) or keeps(scene, resource))
     )
 
 
