@@ -234,6 +234,15 @@ def test_a_step_that_writes_nothing_proves_nothing(step: str, why: str, tmp_path
     assert why in report.void_reason
 
 
+def test_one_of_several_steps_may_find_nothing(tmp_path: Path) -> None:
+    """A delete of what may be there or not is ordinary, as of a hook that was run before."""
+    steps = [
+        "{by: janitor, verb: delete, resource: jobs.batch, namespaces: [shop], names: [hook]}",
+        "{by: janitor, verb: delete, resource: services, namespaces: [shop], names: [web-0]}",
+    ]
+    assert of(tmp_path, "benign", *steps).verdict != "void"
+
+
 def test_a_step_after_a_refusal_may_find_nothing(tmp_path: Path) -> None:
     """What it was about was to come of what did not happen."""
     steps = [

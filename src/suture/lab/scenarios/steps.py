@@ -65,6 +65,7 @@ class Stepper:
         # WHY whole: so are the times of creation.
         self._began_s = int(time.time())
         self._versions: dict[tuple[str, str, str], str] = {}
+        self._last = max((at for at, one in enumerate(scenario.steps) if one.writes), default=-1)
 
     async def write(self, at: int) -> None:
         """Do a writing step. Errors: VoidError."""
@@ -80,19 +81,21 @@ class Stepper:
             raise VoidError(f"step {at}: {error}") from error
         except ApiError as error:
             raise VoidError(f"step {at}: {error}") from error
-        self._hit(at, step)
+        if at == self._last:
+            self._check_found()
 
-    def _hit(self, at: int, step: Step) -> None:
-        """Check that a step found something to write. Errors: VoidError.
+    def _check_found(self) -> None:
+        """Check that any step found something to write. Errors: VoidError.
 
-        Not once a write was refused: what came of it may be what this one was about.
+        Not all of them: a delete of what may be there or not is ordinary. Not once a write was
+        refused: what came of it may be what the others were about.
         """
-        if any(one.outcome == "refused" for one in self.writes):
+        if any(one.outcome == "refused" or _found(one) for one in self.writes):
             return
-        own = [one for one in self.writes if one.step == at]
-        if not any(_found(one) for one in own):
-            why = f"nothing of its {len(own)} writes is there" if own else "nothing is selected"
-            raise VoidError(f"step {at} ({step.verb} {step.resource}) writes nothing: {why}")
+        at, step = next((at, one) for at, one in enumerate(self.scenario.steps) if one.writes)
+        own = sum(one.step == at for one in self.writes)
+        why = f"nothing of its {own} writes is there" if own else "nothing is selected"
+        raise VoidError(f"step {at} ({step.verb} {step.resource}) writes nothing: {why}")
 
     def _api(self, step: Step) -> ApiResource:
         api = self.cluster.kinds.find(step.resource_name)
