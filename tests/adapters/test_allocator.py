@@ -100,6 +100,35 @@ def test_memory_is_put_into_large_pages() -> None:
     subprocess.run([sys.executable, "-c", LARGE], check=True, timeout=60)
 
 
+GIVEN_BACK = """
+import mmap
+from pathlib import Path
+from suture.adapters.allocator import in_large_pages
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+whole, half = 32 << 20, 16 << 20
+columns = mmap.mmap(-1, whole, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+columns[:] = b"x" * whole
+# Every fourth page of the second half is given back, as holes in a heap are.
+for start in range(half, whole, 4 * 4096):
+    columns.madvise(mmap.MADV_DONTNEED, start, 4096)
+before = resident()
+in_large_pages()
+print((resident() - before) / half)
+assert columns[:half] == b"x" * half
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is Linux that is asked")
+def test_what_was_given_back_is_not_taken_again() -> None:
+    """A large page takes all of its 2 MB: one with holes stays in small pages."""
+    found = subprocess.run(
+        [sys.executable, "-c", GIVEN_BACK], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert float(found.stdout) < 0.1
+
+
 def test_what_tls_reads_into_is_not_mapped() -> None:
     """A mapping for each read was a quarter of what a review costs.
 

@@ -8,7 +8,11 @@ are copied as they grow; a mapped block grows in its place and leaves nothing.
 from __future__ import annotations
 
 import ctypes
+import mmap
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from io import FileIO
 from pathlib import Path
 
 MMAP_THRESHOLD = -3
@@ -22,7 +26,17 @@ comes: mapped, that alone was a quarter of what a review costs."""
 MADV_COLLAPSE = 25
 """SOURCE: madvise(2), Linux 6.1: put what is in small pages into large ones, now."""
 
+RESIDENT_SHARE = 0.9
+"""LIMIT: of a large page that much is resident already, else it stays in small ones: what was given
+back in it would be taken again. At S that was 40 MB of 184, at L three bytes in a hundred."""
+
+_ENTRY_BYTES = 8
+_TOP = _ENTRY_BYTES - 1 if sys.byteorder == "little" else 0
+_ABSENT = bytes(range(128))
+"""SOURCE: the kernel's pagemap: the highest bit of a page's entry tells that it is resident."""
+
 MAPPINGS = Path("/proc/self/maps")
+PAGEMAP = Path("/proc/self/pagemap")
 LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 
 
@@ -47,8 +61,7 @@ def in_large_pages() -> int:
 
     WHY: a fork copies the tables of all pages; of 650 MB in pages of 4 KB that takes some 16 ms, in
     which no review is answered, of large ones 2 to 4 ms. Takes a second of a core the first time
-    and a tenth later, for a thread of its own: it leaves the interpreter to others. Costs 2 % of
-    memory: what is reserved or free in a page of 2 MB is then taken.
+    and a tenth later, for a thread of its own: it leaves the interpreter to others.
     Nothing where the kernel cannot (Linux before 6.1, or told never to).
     """
     advise = _function("madvise")
@@ -56,14 +69,41 @@ def in_large_pages() -> int:
     if advise is None or not size:
         return 0
     done = 0
-    for first, last in _own_memory():
-        begin, end = -(-first // size) * size, last // size * size
-        # A mapping that went meanwhile is no harm: what is there now is put into large pages.
-        if end > begin and not advise(
-            ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), MADV_COLLAPSE
-        ):
-            done += end - begin
+    with ExitStack() as stack:
+        try:
+            pagemap = stack.enter_context(PAGEMAP.open("rb", buffering=0))
+        except OSError:
+            pagemap = None
+        for first, last in _own_memory():
+            begin, end = -(-first // size) * size, last // size * size
+            # A mapping that went meanwhile is no harm: what is there now is put into large pages.
+            for start, stop in _resident(pagemap, begin, end, size):
+                if not advise(ctypes.c_void_p(start), ctypes.c_size_t(stop - start), MADV_COLLAPSE):
+                    done += stop - start
     return done
+
+
+def _resident(pagemap: FileIO | None, begin: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the runs of large pages, `size` each, from `begin` to `end` that are resident.
+
+    All of it where the kernel does not tell.
+    """
+    if pagemap is None:
+        if end > begin:
+            yield begin, end
+        return
+    small = size // mmap.PAGESIZE
+    run = begin
+    for start in range(begin, end, size):
+        pagemap.seek(start // mmap.PAGESIZE * _ENTRY_BYTES)
+        entries = pagemap.read(small * _ENTRY_BYTES)
+        # WHY so: a model has a hundred thousand small pages, and reviews wait for the interpreter.
+        if len(entries[_TOP::_ENTRY_BYTES].translate(None, _ABSENT)) < RESIDENT_SHARE * small:
+            if start > run:
+                yield run, start
+            run = start + size
+    if end > run:
+        yield run, end
 
 
 def _own_memory() -> Iterator[tuple[int, int]]:
