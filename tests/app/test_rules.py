@@ -14,6 +14,7 @@ from suture.app.rules import REGISTRAR, Rules, rules_wants
 from suture.app.sources import Gathered, Gatherer
 from suture.app.watches import Want, Watches
 from suture.model import names
+from suture.model.absence import ARGO_PROJECTS
 from suture.model.edges import Edge, Need
 from suture.model.fieldpath import FieldPath
 from suture.model.graph import Graph
@@ -83,6 +84,8 @@ class Place:
         self.watches = Watches()
         self.due: list[Any] = []
         self.rules = Rules(self, self.watches, self.graph, files=files, later=self.due.append)
+
+    applications_in = "argocd"
 
     def declare(self, rules: Any) -> None:
         self.in_force = dict(rules)
@@ -402,3 +405,24 @@ def test_schemas_of_kinds_with_a_projection_tell_nothing() -> None:
     place.rules.began(thing(CRDS, "httproutes", facts))
     place.turn()
     assert place.in_force == {}
+
+
+def project(namespace: str, name: str = "default") -> ClusterObject:
+    return ClusterObject(
+        ObjectKey(ARGO_PROJECTS, namespace, name), f"{namespace}-{name}", Gvk("g", "v1", "K")
+    )
+
+
+def test_argo_cd_is_found_by_its_first_project() -> None:
+    """Where several installations are, or none any more, its usual place is assumed."""
+    place = Place()
+    place.rules.began(project("gitops", "shop"))
+    assert place.applications_in == "argocd"
+    place.rules.began(project("gitops"))
+    assert place.applications_in == "gitops"
+    place.rules.began(project("gitops-too"))
+    assert place.applications_in == "argocd"
+    place.rules.ended(project("gitops"))
+    assert place.applications_in == "gitops-too"
+    place.rules.ended(project("gitops-too"))
+    assert place.applications_in == "argocd"

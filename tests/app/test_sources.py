@@ -372,3 +372,26 @@ def test_progress_is_told() -> None:
 
     assert gatherer.finish().graph.count(CONFIG_MAPS) == 5001
     assert told == [(5000, "big.json items[4999]")]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_applications_are_where_the_first_project_is(*, late: bool) -> None:
+    """Wherever it stands among the files: what was read before it is read again."""
+    marks = {"argocd.argoproj.io/instance": "front"}
+    kept = [
+        body("Deployment", "web", "apps/v1", namespace="shop", labels=marks),
+        body("Widget", "w", "example.com/v1", namespace="shop", labels=marks),
+    ]
+    project = body("AppProject", "default", "argoproj.io/v1alpha1", namespace="gitops")
+    found = gathered(*kept, project) if late else gathered(project, *kept)
+
+    for key in (
+        ObjectKey(DEPLOYMENTS, "shop", "web"),
+        ObjectKey(Resource("example.com", "widgets"), "shop", "w"),
+    ):
+        row = found.graph.row(key)
+        assert row is not None
+        needs = [str(need.target) for need in found.graph.at(row).needs]
+        assert "applications.argoproj.io gitops/front" in needs
+        assert "applications.argoproj.io argocd/front" not in needs
+    assert not [note for note in found.notes if note.startswith("twice")]

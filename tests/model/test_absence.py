@@ -81,7 +81,7 @@ def test_of_a_type_that_is_not_listed_nothing_is_missing() -> None:
 
 
 def test_argo_cd_may_run_anywhere() -> None:
-    """Its marks do not say where; an Application in its usual place does."""
+    """Its marks do not say where; an Application in the place that is assumed does."""
     elsewhere = thing(ARGO_APPLICATIONS, "shop", "openshift-gitops")
     here = thing(ARGO_APPLICATIONS, "other", "argocd")
 

@@ -97,6 +97,20 @@ def test_missing_and_unknown_are_two_things() -> None:
     assert unknown[0].why
 
 
+def test_what_may_be_in_a_namespace_or_not_is_looked_for_where_it_can_be() -> None:
+    """A field that may name either is read as both; of its type there are objects in one alone."""
+    either = tuple(
+        Need(Edge.PROVIDER, ObjectKey(BALANCERS, space, "edge"), optional=True)
+        for space in ("", "shop")
+    )
+    settings = msgspec.structs.replace(thing(CONFIG_MAPS, "settings", "shop"), needs=either)
+    graph = graph_of(space("shop"), crd(BALANCERS), settings)
+    found = around(graph, ObjectKey(CONFIG_MAPS, "shop", "settings"))
+
+    balancer = one(found, "Balancer")
+    assert (balancer.namespace, balancer.names) == ("shop", ("edge",))
+
+
 def test_a_kind_that_is_not_granted_says_why() -> None:
     """In the words that the API server refused it with."""
     graph = shop()

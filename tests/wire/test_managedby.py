@@ -81,6 +81,42 @@ def test_marks_of_those_who_keep_objects(
     assert keepers(trimmed(annotations=annotations, labels=labels)) == expected
 
 
+def test_argo_cd_runs_where_its_first_project_is() -> None:
+    """Marks that do not say the namespace of their application are read as of there."""
+    trimmer = Trimmer()
+    trimmer.applications_in = "openshift-gitops"
+    gvk = Gvk("apps", "v1", "Deployment")
+    for marks, labels, expected in (
+        ({TRACKED: "front:apps/Deployment:shop/web"}, {}, "openshift-gitops/front"),
+        ({TRACKED: "team-a_front:apps/Deployment:shop/web"}, {}, "team-a/front"),
+        ({}, {"argocd.argoproj.io/instance": "front"}, "openshift-gitops/front"),
+    ):
+        metadata = {"name": "web", "uid": "u", "annotations": marks, "labels": labels}
+        body = json.dumps({"metadata": {**metadata, "namespace": "shop"}}).encode()
+        thing = trimmer.trim(body, names.DEPLOYMENTS, gvk)
+        assert keepers(thing) == [f"applications.argoproj.io {expected}"]
+
+
+def test_a_label_that_charts_set_too_tells_with_who_wrote_it() -> None:
+    """Argo CD tracks by `app.kubernetes.io/instance` unless told otherwise; Helm sets it as well."""
+    labels = {"app.kubernetes.io/instance": "front"}
+    by = {
+        writer: keepers(trimmed(labels=labels, managedFields=[{"manager": writer}]))
+        for writer in ("argocd-controller", "helm", "front-operator")
+    }
+    assert by == {
+        "argocd-controller": ["applications.argoproj.io argocd/front"],
+        "helm": [],
+        "front-operator": [],
+    }
+    owned = trimmed(
+        labels=labels,
+        managedFields=[{"manager": "argocd-controller"}],
+        ownerReferences=[{**OWNER, "controller": True}],
+    )
+    assert keepers(owned) == []
+
+
 def test_what_a_controller_owns_is_kept_by_it_alone() -> None:
     """A Deployment's annotations are copied to its ReplicaSets, which no release holds."""
     owned = trimmed(annotations=HELM, ownerReferences=[{**OWNER, "controller": True}])

@@ -18,6 +18,7 @@ from suture.app.rules import Rules
 from suture.app.sources import Gathered
 from suture.app.watches import EVENTS, Want, Watches
 from suture.errors import ApiError, GoneError, UnavailableError
+from suture.model.absence import ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import CRDS, PODS, SECRETS
@@ -33,7 +34,7 @@ caller have in flight; more would only wait for our one core."""
 PAGE_ITEMS = 500
 """LIMIT: objects a page, as kubectl asks: 4 MB of pods."""
 
-TELLING = frozenset({CRDS, REFERENCE_RULES})
+TELLING = frozenset({CRDS, REFERENCE_RULES, ARGO_PROJECTS})
 """Kinds that tell what is to be read of others."""
 
 ATTEMPTS = 3

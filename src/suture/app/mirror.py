@@ -25,6 +25,7 @@ from suture.app.probe import Prober
 from suture.app.warmstart import resumable
 from suture.app.watches import Want, Watches
 from suture.errors import SutureError
+from suture.model.absence import ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import API_SERVICES, CRDS, PODS, ObjectKey, Resource
@@ -48,6 +49,9 @@ calls cost the server 1 ms."""
 FIRST_KINDS_S = 5.0
 """LIMIT: wait for definitions and APIServices, which tell how to follow the rest; without them
 the rest is followed all the same."""
+
+TELLING = frozenset({CRDS, API_SERVICES, ARGO_PROJECTS})
+"""Kinds that tell how others are followed and read."""
 
 SILENT_S = 30.0
 """LIMIT: most watches of decision kinds silent for so long: out of service. Ten times their life;
@@ -163,15 +167,15 @@ class Mirror:
                 pass
 
     async def _begin(self, discovery: Discovery) -> None:
-        """Follow definitions and APIServices before all else; those of a file serve at once."""
+        """Follow what tells of other kinds before all else; those of a file serve at once."""
         self._definitions.load(self._graph)
         for api in discovery.resources:
-            want = self.watches.want(api) if api.resource in (CRDS, API_SERVICES) else None
+            want = self.watches.want(api) if api.resource in TELLING else None
             if want is not None:
                 self._start(api, want)
         try:
             async with asyncio.timeout(FIRST_KINDS_S):
-                while any(_pending(one) and not one.resuming for one in self._followers.values()):  # noqa: ASYNC110 two kinds, for a moment
+                while any(_pending(one) and not one.resuming for one in self._followers.values()):  # noqa: ASYNC110 three kinds, for a moment
                     await asyncio.sleep(0.01)
         except TimeoutError:
             log.warning("definitions are not listed yet; going on without")

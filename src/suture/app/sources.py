@@ -18,6 +18,7 @@ import msgspec
 from suture.app.rules import Rules
 from suture.app.watches import EVENTS, OF_THE_MODEL, Watches
 from suture.errors import DocumentError, InputError
+from suture.model.absence import ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph, Life
 from suture.model.names import (
@@ -173,12 +174,33 @@ class Gatherer:
 
     def _heed(self) -> None:
         """Put the rules in force that definitions and ReferenceRules tell."""
+        self._take_projects()
+        assumed = self._trimmer.applications_in
         self._rules.load(self._graph)
         late = {resource for resource in self._rules.in_force if self._graph.count(resource)}
+        if self._trimmer.applications_in != assumed:
+            late |= self._types
         if late:
             self._read_again(late)
         for one in self._rules.waiting:
             self._notes.append(f"not heeded: rule {one.rule}, as there is no {one.missing} here")
+
+    def _take_projects(self) -> None:
+        """Take Argo CD's projects before all that waits: where they are, applications are."""
+        rest = []
+        for piece in self._waiting:
+            kind = self._kind_of(piece)
+            if kind is not None and kind.resource == ARGO_PROJECTS and isinstance(piece, Found):
+                self._take(piece, kind)
+            else:
+                rest.append(piece)
+        self._waiting = rest
+
+    def _kind_of(self, piece: Found | Empty) -> Kind | None:
+        """Return the kind of a piece; None where nobody has told of it."""
+        if isinstance(piece, Found):
+            return self._kinds.find(Gvk.of(piece.head.api_version, piece.head.kind))
+        return self._kinds.find(Gvk.of(piece.api_version, piece.kind))
 
     def _read_again(self, late: AbstractSet[Resource]) -> None:
         """Read objects by the rules about them that were read before those were known."""
@@ -189,19 +211,17 @@ class Gatherer:
             for piece in read_manifests(text, place):
                 if not isinstance(piece, Found):
                     continue
-                kind = self._kinds.find(Gvk.of(piece.head.api_version, piece.head.kind))
+                kind = self._kind_of(piece)
                 if kind is not None and kind.resource in late:
                     with suppress(TrimError):
                         self._graph.put(self._trimmed(piece, kind))
 
     def _take_waiting(self, piece: Found | Empty) -> None:
+        kind = self._kind_of(piece)
         if isinstance(piece, Found):
-            kind = self._kinds.find(Gvk.of(piece.head.api_version, piece.head.kind))
             if kind is not None:
                 self._take(piece, kind)
-            return
-        kind = self._kinds.find(Gvk.of(piece.api_version, piece.kind))
-        if kind is not None:
+        elif kind is not None:
             self._graph.declare(kind.resource.group, piece.kind, kind.resource)
             self._types.add(kind.resource)
 

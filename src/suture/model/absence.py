@@ -20,8 +20,9 @@ from suture.model.names import (
 )
 
 ARGO_APPLICATIONS = Resource("argoproj.io", "applications")
+ARGO_PROJECTS = Resource("argoproj.io", "appprojects")
 ARGO_NAMESPACE = "argocd"
-"""Where Argo CD's manifests put it. LIMIT: an installation elsewhere does not say so on objects."""
+"""Where Argo CD's manifests put it; an installation elsewhere does not say so on objects."""
 
 SYSTEM = frozenset({"kube-system", "kube-public", "kube-node-lease"})
 """The namespaces of the cluster itself."""
@@ -46,10 +47,8 @@ def doubt(view: GraphView, key: ObjectKey) -> str:
         )
     if made_by_the_cluster(key) and not view.listed_by_a_cluster(key.resource):
         return "every cluster makes it by itself"
-    if (key.resource, key.namespace) == (ARGO_APPLICATIONS, ARGO_NAMESPACE) and not view.rows(
-        ARGO_APPLICATIONS, ARGO_NAMESPACE
-    ):
-        return f"Argo CD may run elsewhere than in `{ARGO_NAMESPACE}`"
+    if key.resource == ARGO_APPLICATIONS and not view.rows(ARGO_APPLICATIONS, key.namespace):
+        return f"Argo CD may run elsewhere than in `{key.namespace}`"
     return ""
 
 

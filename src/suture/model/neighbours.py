@@ -40,7 +40,7 @@ def neighbours(view: GraphView, row: int, side: Side) -> list[Link]:
 
 def _needs(view: GraphView, row: int) -> Iterator[Link]:
     thing = view.at(row)
-    yield from view.needs(row)
+    yield from (link for link in view.needs(row) if not _elsewhere(view, link))
     if thing.key.namespace:
         space = ObjectKey(NAMESPACES, "", thing.key.namespace)
         found = view.find(space)
@@ -49,6 +49,19 @@ def _needs(view: GraphView, row: int) -> Iterator[Link]:
     definition = view.crd(thing.key.resource)
     if definition is not None:
         yield from _present(view, Edge.DEFINITION, (definition,))
+
+
+def _elsewhere(view: GraphView, link: Link) -> bool:
+    """Whether an edge is to where its type has no objects: in a namespace, or in none.
+
+    WHY there is such an edge: a field that may name an object of either is read as naming both,
+    and its definition, which tells, may come later.
+    """
+    if link.present or not link.optional:
+        return False
+    definition = view.crd(link.other.resource)
+    facts = None if definition is None else view.facts(definition)
+    return isinstance(facts, CrdFacts) and facts.namespaced is not bool(link.other.namespace)
 
 
 def _needed_by(view: GraphView, row: int) -> Iterator[Link]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from suture.model.absence import ARGO_APPLICATIONS, ARGO_NAMESPACE
+from suture.model.absence import ARGO_APPLICATIONS
 from suture.model.edges import Edge, Need
 from suture.model.labels import Labels
 from suture.model.names import ObjectKey, Resource
@@ -20,6 +20,11 @@ HELM_RELEASES = Resource("helm.sh", "releases")
 """No type of the API: Helm keeps releases in Secrets; the name alone ties a release together."""
 FLUX_KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io", "kustomizations")
 FLUX_RELEASES = Resource("helm.toolkit.fluxcd.io", "helmreleases")
+
+_ARGO_WRITERS = frozenset({"argocd-controller", "argocd-application-controller"})
+"""By which it writes fields: the name that it gives, or, before it gave one, its program's."""
+_OWN_LABEL = b'"argocd.argoproj.io/instance"'
+_ANY_LABEL = b'"app.kubernetes.io/instance"'
 
 MANAGERS = 4096
 """LIMIT: sets of managers shared between objects; a cluster has some hundred writers."""
@@ -75,21 +80,29 @@ class Managers:
         return found
 
 
-def managed_by(meta: ManagedMeta, key: ObjectKey, kind: str, labels: Labels) -> tuple[Need, ...]:
+def managed_by(
+    meta: ManagedMeta,
+    key: ObjectKey,
+    kind: str,
+    labels: Labels,
+    *,
+    managers: tuple[str, ...],
+    applications_in: str,
+) -> tuple[Need, ...]:
     """Return what keeps an object as it is, as far as its metadata says.
 
     Ask only for what no controller owns: a Deployment's annotations are copied to its ReplicaSets,
-    which nobody manages but the Deployment.
+    which nobody manages but the Deployment. `managers` are those of its fields; `applications_in`
+    is the namespace of Argo CD's applications, where a mark does not say it.
     """
     marks = _marks(meta)
     needs: tuple[Need, ...] = ()
     if marks.helm_name:
         needs += named(Edge.MANAGED_BY, HELM_RELEASES, marks.helm_namespace, marks.helm_name)
     if marks.argo:
-        needs += _argo(marks.argo, key, kind)
-    elif b'"argocd.argoproj.io/instance"' in labels.raw:
-        name = labels["argocd.argoproj.io/instance"]
-        needs += named(Edge.MANAGED_BY, ARGO_APPLICATIONS, ARGO_NAMESPACE, name)
+        needs += _argo(marks.argo, key, kind, applications_in)
+    elif instance := _instance(labels, managers):
+        needs += named(Edge.MANAGED_BY, ARGO_APPLICATIONS, applications_in, instance)
     if b".toolkit.fluxcd.io/name" in labels.raw:
         needs += _flux(labels)
     return needs
@@ -108,7 +121,21 @@ def _marks(meta: ManagedMeta) -> _Marks:
         return _NO_MARKS
 
 
-def _argo(tracked: str, key: ObjectKey, kind: str) -> tuple[Need, ...]:
+def _instance(labels: Labels, managers: tuple[str, ...]) -> str:
+    """Return the application that Argo CD tracks by a label; empty where none does.
+
+    WHY the writer too: the label that it takes unless told otherwise is one that charts set on
+    whatever they make, and that controllers copy.
+    Source: Argo CD, resource tracking; `common.ArgoCDSSAManager`.
+    """
+    if _OWN_LABEL in labels.raw:
+        return labels["argocd.argoproj.io/instance"]
+    if _ANY_LABEL in labels.raw and not _ARGO_WRITERS.isdisjoint(managers):
+        return labels["app.kubernetes.io/instance"]
+    return ""
+
+
+def _argo(tracked: str, key: ObjectKey, kind: str, applications_in: str) -> tuple[Need, ...]:
     """Return the application of a tracking id, `app:group/Kind:namespace/name`.
 
     An application outside Argo CD's own namespace is written `namespace_app`.
@@ -120,7 +147,7 @@ def _argo(tracked: str, key: ObjectKey, kind: str) -> tuple[Need, ...]:
     if what.rpartition("/")[2] != kind or place.rpartition("/")[2] != key.name:
         return ()
     namespace, found, name = app.rpartition("_")
-    return named(Edge.MANAGED_BY, ARGO_APPLICATIONS, namespace if found else ARGO_NAMESPACE, name)
+    return named(Edge.MANAGED_BY, ARGO_APPLICATIONS, namespace if found else applications_in, name)
 
 
 def _flux(labels: Mapping[str, str]) -> tuple[Need, ...]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from suture.errors import InputError
+from suture.model.absence import ARGO_NAMESPACE
 from suture.model.bounded import oldest
 from suture.model.difference import all_parts, differing
 from suture.model.edges import Need
@@ -154,6 +155,8 @@ class Trimmer:
         self.needs = Interned(PodNeeds, min(interned, NEEDS))
         self.managers = Managers()
         self.users = Interned(read_user, USERS)
+        self.applications_in = ARGO_NAMESPACE
+        """The namespace of applications whose marks do not say it."""
         self._shapes = {**SHAPES, **SECRET_KEYS} if secret_keys else SHAPES
         self._names: dict[str, str] = {}
         self._rules: dict[Resource, KindRules] = {}
@@ -367,7 +370,14 @@ class Reader:
                 managers = trimmer.managers.of(meta.managed_fields)
             # WHY the first by itself: whoever has a controller mostly has no other owner.
             if not owners or not (owners[0].controller or _controlled(owners)):
-                keepers = managed_by(meta, key, self.gvk.kind, labels)
+                keepers = managed_by(
+                    meta,
+                    key,
+                    self.gvk.kind,
+                    labels,
+                    managers=managers,
+                    applications_in=trimmer.applications_in,
+                )
                 if keepers:
                     needs = _joined(needs, keepers) if end is None else end.joined(keepers)
         created, deleted = meta.creation_timestamp, meta.deletion_timestamp
