@@ -23,6 +23,7 @@ from suture.impact.parents import maker_of
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
+from suture.impact.succession import leaves_for_next
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
@@ -142,7 +143,9 @@ def _broken(
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
-            _object(scene, users.setdefault(use.edge, _Users()), use.row)
+            # WHY not of one key: what stays is not followed by anything.
+            past = not key and leaves_for_next(scene, use.row, row, uses)
+            _object(scene, users.setdefault(use.edge, _Users()), use.row, past=past)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]
     for edge, found in users.items():
@@ -217,20 +220,19 @@ def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> Non
         found.rows.append(maker)
 
 
-def _object(scene: Scene, found: _Users, row: int) -> None:
-    """Count an object: a template of today, or history."""
+def _object(scene: Scene, found: _Users, row: int, *, past: bool) -> None:
+    """Count an object: a template of today, or history; one that is about to be is `past`."""
     view = scene.view
     resource = view.resource(row)
     facts = view.facts(row)
-    past = False
     if resource == REPLICA_SETS:
         kept = any(
             one.controller and one.present and view.resource(one.row) == DEPLOYMENTS
             for one in view.owners(row)
         )
-        past = kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
+        past = past or kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
     elif resource == JOBS:
-        past = view.finished(row)
+        past = past or view.finished(row)
     if past or is_dropped(scene, row):
         found.past += 1
         return
