@@ -17,6 +17,7 @@ from suture.impact.change import Rewritten
 from suture.impact.explained import CLIMBED, RECREATED_BY
 from suture.impact.leftout import left_out
 from suture.impact.recent import is_custom
+from suture.impact.stepwise import leeway
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts, AutoscalerFacts
 from suture.model.graph import GraphView
@@ -323,7 +324,8 @@ def accountable(view: GraphView, row: int) -> list[int]:
 def asked_for(view: GraphView, row: int) -> int:
     """Return how many pods those behind a workload ask for at least; -1 where none says.
 
-    That is the custom resource that keeps it, or the lower bound of an autoscaler.
+    That is the custom resource that keeps it, less what it may do without while it turns to the
+    next set of pods, or the lower bound of an autoscaler.
     """
     asked = [-1]
     for scaler in view.sources(row, Edge.SCALES):
@@ -335,7 +337,7 @@ def asked_for(view: GraphView, row: int) -> int:
             continue
         wants = wanted_count(view, parent)
         if wants is not None:
-            asked.append(wants - _beside(view, parent, row))
+            asked.append(wants - leeway(view, parent, row, wants) - _beside(view, parent, row))
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
