@@ -20,17 +20,20 @@ from suture.impact.machines import node_behind
 from suture.impact.records import remember_pruned, remember_release
 from suture.impact.resting import remember_rest
 from suture.impact.stamps import restarts
+from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CONFIG_MAPS,
     GATEWAYS,
     INGRESSES,
     NODES,
     PODS,
     SECRETS,
+    SERVICE_ACCOUNTS,
     ObjectKey,
     Operation,
     Resource,
@@ -50,6 +53,11 @@ CHILDREN_COUNTED: Final = 1_000
 DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
 
+
+MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
+"""What pods need to start, by the name that their templates give it."""
+
+_MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
 _DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
 """What generateName and its kin draw by lot, or count up, at the end of a name."""
@@ -88,6 +96,11 @@ def taken_from(uid: str, resource: Resource) -> str:
 def taken_apart(uid: str, resource: Resource) -> str:
     """Name the counter of what was taken away, type by type, of what one manager keeps."""
     return f"apart/{resource}/{uid}"
+
+
+def before_users(identity: str) -> str:
+    """Name the counter of what a person took away while something named it."""
+    return f"before-users/{identity}"
 
 
 def restarter(identity: str, workload: ClusterObject) -> str:
@@ -213,6 +226,10 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             writes.note_closed(key.name, now)
         elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
             writes.note_closed(view.name(node), now)
+    if account_of(identity) is None and len(change.direct) == 1:
+        (one,) = change.direct
+        if view.resource(one) in MOUNTED and view.uses(one, _MOUNTS):
+            writes.count(before_users(identity), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
             writes.count(remover(identity, resource), now, count)

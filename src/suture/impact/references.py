@@ -14,9 +14,9 @@ from typing import Final
 
 from suture.impact.atwork import leads
 from suture.impact.bodies import listeners_of
+from suture.impact.byhand import goes_next
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
-from suture.impact.hands import is_dropped
 from suture.impact.keepers import keeps, works_for
 from suture.impact.over import is_over
 from suture.impact.parents import maker_of
@@ -233,7 +233,7 @@ def _object(scene: Scene, found: _Users, row: int, *, past: bool) -> None:
         past = past or kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
     elif resource == JOBS:
         past = past or view.finished(row)
-    if past or is_dropped(scene, row):
+    if past or goes_next(scene, row):
         found.past += 1
         return
     found.current += 1
