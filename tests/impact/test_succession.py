@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 import pytest
@@ -182,7 +182,7 @@ def test_a_next_one_made_a_moment_ago() -> None:
         ),
     ],
 )
-def test_a_next_one_that_is_none(cluster: type[Cluster]) -> None:
+def test_a_next_one_that_is_none(cluster: Callable[[], Cluster]) -> None:
     """What stands beside it does not say that the Deployment will name it."""
     assert cluster().broken().current == 1
 
