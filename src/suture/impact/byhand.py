@@ -26,7 +26,7 @@ from suture.impact.hands import (
 )
 from suture.impact.parents import maker_of
 from suture.impact.recent import MOUNTED, before_users
-from suture.impact.rollout import pods_under
+from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.graph import GraphView
@@ -58,7 +58,8 @@ def _is_retired(scene: Scene, user: int) -> bool:
     if view.history.writes.counted(before_users(identity), now, HOUR_S) >= RETIRED:
         return False
     (target,) = scene.change.direct
-    if view.resource(target) not in PARTS:
+    # WHY first: hardly anybody made both, and then nothing more is read.
+    if view.resource(target) not in PARTS or not (owns(scene, target) and owns(scene, user)):
         return False
     services = _services(view, target) | _services(view, user)
     parts = {target, user, *services}
@@ -67,7 +68,8 @@ def _is_retired(scene: Scene, user: int) -> bool:
         if readers is None or len(parts) > READERS:
             return False
         parts.update(readers)
-        parts.update(maker_of(view, pod) for pod in view.pods_of(service))
+        kinds = map(view.one_alike, view.classes_selected(service))
+        parts.update(maker_of(view, pod) for pod in kinds if pod >= 0)
     if any(marks_of(view, one) or not owns(scene, one) for one in parts):
         return False
     named = all(read_by_name(view, one) for one in services)
@@ -81,4 +83,5 @@ def _services(view: GraphView, row: int) -> set[int]:
         return {row}
     if resource not in WORKLOADS:
         return set()
-    return {one for pod in pods_under(view, row) for one in view.services_of(pod)}
+    pods = map(view.one_alike, classes_under(view, row))
+    return {one for pod in pods if pod >= 0 for one in view.services_of(pod)}

@@ -101,13 +101,19 @@ def to_change(uid: str) -> str:
 def follows(new: str, old: str) -> bool:
     """Whether a name is the next that a generator makes of the same: one stem, another hash.
 
-    WHY a digit and one length: of words, as `blue` and `green`, neither comes after the other.
+    WHY a digit and one length: of words, as `blue` and `gray`, neither comes after the other. One of
+    two: a hash of ten letters and digits has no digit once in three hundred times.
     """
     one, two = _HASHED.fullmatch(new), _HASHED.fullmatch(old)
     if one is None or two is None or one[1] != two[1]:
         return False
     mine, its = one[2], two[2]
     return mine != its and len(mine) == len(its) and not (mine.isalpha() and its.isalpha())
+
+
+def is_generated(name: str) -> bool:
+    """Whether a name may end with a hash of what it names."""
+    return _HASHED.fullmatch(name) is not None
 
 
 def _followed(pruned: Iterable[Named], kept: Iterable[Named]) -> frozenset[Named]:

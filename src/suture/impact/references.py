@@ -23,7 +23,7 @@ from suture.impact.parents import maker_of
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
-from suture.impact.succession import leaves_for_next
+from suture.impact.succession import leaves_for_next, next_of
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
@@ -129,6 +129,8 @@ def _broken(
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
     asked, missing = 0, _missing(scene, row, uses)
+    # WHY not of one key: what stays is not followed by anything.
+    comes = next_of(scene, row) if not key else None
     for use in uses:
         provided = use.edge is Edge.PROVIDER
         if use.optional and not provided and use not in missing:
@@ -143,8 +145,7 @@ def _broken(
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
-            # WHY not of one key: what stays is not followed by anything.
-            past = not key and leaves_for_next(scene, use.row, row, uses)
+            past = comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
             _object(scene, users.setdefault(use.edge, _Users()), use.row, past=past)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]

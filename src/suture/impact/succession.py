@@ -15,12 +15,13 @@ Source: kubelet (a missing ConfigMap or Secret holds a container back until it i
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from suture.impact.hands import of_one_hand
 from suture.impact.keepers import works_for
-from suture.impact.records import followed, follows, to_change
+from suture.impact.records import followed, follows, is_generated, to_change
 from suture.impact.scene import Scene
+from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
 from suture.model.graph import Use
@@ -34,30 +35,46 @@ BESIDE: Final = 2_048
 refusal; among more of them none is found to be the next."""
 
 
-def leaves_for_next(scene: Scene, user: int, row: int, uses: list[Use]) -> bool:
+class Next(NamedTuple):
+    """What comes after a generated object: its keeper announced one, or the actor made these."""
+
+    announced: bool
+    made: tuple[int, ...]
+
+
+def next_of(scene: Scene, row: int) -> Next | None:
+    """Return what comes after an object that goes; None where nothing is known to."""
+    view, now = scene.view, scene.now
+    # WHY alone: what is pruned is asked for one by one, and a sweep asks of a thousand.
+    if now is None or scene.change.direct != (row,) or view.resource(row) not in GENERATED:
+        return None
+    if not is_generated(view.name(row)):
+        return None
+    announced = bool(view.history.writes.counted(followed(view.uid(row)), now, HOUR_S))
+    made = _made_beside(scene, row, now)
+    return Next(announced, made) if announced or made else None
+
+
+def leaves_for_next(scene: Scene, user: int, row: int, comes: Next, uses: list[Use]) -> bool:
     """Whether a user of an object that goes is about to name the next of it instead.
 
     `uses` are all uses of the object; those by this user say which of its entries it reads.
     """
-    view = scene.view
-    # WHY alone: what is pruned is asked for one by one, and a sweep asks of a thousand.
-    if scene.now is None or scene.change.direct != (row,) or view.resource(row) not in GENERATED:
-        return False
-    if _announced(scene, user, row):
+    if comes.announced and _announced(scene, user, row):
         return True
     read = {use.key for use in uses if use.row == user and use.key and not use.optional}
-    return any(of_one_hand(scene, (row, user, one)) for one in _made_beside(scene, row, read))
+    return any(
+        isinstance(facts := scene.view.facts(one), KeysFacts)
+        and read.issubset(facts.keys)
+        and of_one_hand(scene, (row, user, one))
+        for one in comes.made
+    )
 
 
 def _announced(scene: Scene, user: int, row: int) -> bool:
-    """Whether the keeper of both has said that it prunes the one for its next, and changes both."""
+    """Whether the keeper of an object that it prunes is about to change a user that it keeps."""
     view, now = scene.view, scene.now
-    if now is None:
-        return False
-    writes = view.history.writes
-    if not writes.counted(followed(view.uid(row)), now, HOUR_S):
-        return False
-    if not writes.counted(to_change(view.uid(user)), now, HOUR_S):
+    if now is None or not view.history.writes.counted(to_change(view.uid(user)), now, HOUR_S):
         return False
     mine = {one for one, _ in view.targets(row, Edge.MANAGED_BY)}
     return any(
@@ -66,14 +83,14 @@ def _announced(scene: Scene, user: int, row: int) -> bool:
     )
 
 
-def _made_beside(scene: Scene, row: int, read: set[str]) -> list[int]:
-    """Return what the actor made within minutes under the next name, with all that is read."""
-    view, now = scene.view, scene.now
+def _made_beside(scene: Scene, row: int, now: Now) -> tuple[int, ...]:
+    """Return what the actor made within minutes under the next name."""
+    view = scene.view
     beside = view.rows(view.resource(row), view.namespace(row))
-    if now is None or len(beside) > BESIDE:
-        return []
+    if len(beside) > BESIDE:
+        return ()
     name, since_ns = view.name(row), now.mono_ns - TEN_MINUTES_S * 10**9
-    return [
+    return tuple(
         one
         for one in beside
         if follows(view.name(one), name)
@@ -81,6 +98,4 @@ def _made_beside(scene: Scene, row: int, read: set[str]) -> list[int]:
         and (made := view.history.creation(view.uid(one))) is not None
         and made.identity == scene.actor.user.username
         and made.at_ns >= since_ns
-        and isinstance(facts := view.facts(one), KeysFacts)
-        and read.issubset(facts.keys)
-    ]
+    )
