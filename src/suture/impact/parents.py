@@ -321,11 +321,11 @@ def accountable(view: GraphView, row: int) -> list[int]:
     return list(found)
 
 
-def asked_for(view: GraphView, row: int) -> int:
+def asked_for(view: GraphView, row: int, *, least: bool = False) -> int:
     """Return how many pods those behind a workload ask for at least; -1 where none says.
 
-    That is the custom resource that keeps it, less what it may do without while it turns to the
-    next set of pods, or the lower bound of an autoscaler.
+    That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
+    what the first may do without while it turns to the next set of pods.
     """
     asked = [-1]
     for scaler in view.sources(row, Edge.SCALES):
@@ -337,7 +337,8 @@ def asked_for(view: GraphView, row: int) -> int:
             continue
         wants = wanted_count(view, parent)
         if wants is not None:
-            asked.append(wants - leeway(view, parent, row, wants) - _beside(view, parent, row))
+            away = leeway(view, parent, row, wants) if least else 0
+            asked.append(wants - away - _beside(view, parent, row))
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)

@@ -178,7 +178,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         explained=count if explained else 0,
         lasting=0 if explained else count,
         # WHY not asked for: it is what asks for them that wants fewer.
-        wanted=-1 if resized.asked else asked_for(view, resized.row),
+        wanted=-1 if resized.asked else asked_for(view, resized.row, least=True),
         population=view.count(PODS),
         confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )

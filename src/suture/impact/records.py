@@ -101,8 +101,8 @@ def to_change(uid: str) -> str:
 def follows(new: str, old: str) -> bool:
     """Whether a name is the next that a generator makes of the same: one stem, another hash.
 
-    WHY a digit and one length: of words, as `blue` and `gray`, neither comes after the other. One of
-    two: a hash of ten letters and digits has no digit once in three hundred times.
+    WHY a digit and one length: of words, as `blue` and `gray`, neither comes after the other. A
+    digit in one of the two: a hash of ten has none once in three hundred times.
     """
     one, two = _HASHED.fullmatch(new), _HASHED.fullmatch(old)
     if one is None or two is None or one[1] != two[1]:
