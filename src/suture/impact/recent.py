@@ -41,7 +41,7 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, NodeFacts
 from suture.model.placement import REPELS
 from suture.model.request import Request
-from suture.model.writes import TEN_MINUTES_S, number
+from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
 
 STATUS_NOTED: Final = 4
 """How many writes of a status within ten minutes are waved through before its content is compared:
@@ -101,6 +101,11 @@ def taken_apart(uid: str, resource: Resource) -> str:
 def before_users(identity: str) -> str:
     """Name the counter of what a person took away while something named it."""
     return f"before-users/{identity}"
+
+
+def not_back(identity: str, resource: Resource) -> str:
+    """Name the counter of what an actor took away of a type, less what it made again at once."""
+    return f"not-back/{resource}/{identity}"
 
 
 def restarter(identity: str, workload: ClusterObject) -> str:
@@ -226,10 +231,12 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             writes.note_closed(key.name, now)
         elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
             writes.note_closed(view.name(node), now)
-    if account_of(identity) is None and len(change.direct) == 1:
+    if len(change.direct) == 1:
         (one,) = change.direct
         if view.resource(one) in MOUNTED and view.uses(one, _MOUNTS):
-            writes.count(before_users(identity), now)
+            person = account_of(identity) is None
+            resource = view.resource(one)
+            writes.count(before_users(identity) if person else not_back(identity, resource), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
             writes.count(remover(identity, resource), now, count)
@@ -264,9 +271,20 @@ def _remember_size(request: Request, change: Change, view: GraphView, now: Now) 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:
     writes, identity, key = view.history.writes, request.user.username, after.key
+    if key.resource in MOUNTED and _was_in_use(view, key, identity, now):
+        writes.count(not_back(identity, key.resource), now, -1)
     writes.count(creator(identity, key.resource), now)
     writes.count(creator_in(identity, key.resource, key.namespace), now)
     writes.count(creator_like(identity, key), now)
+
+
+def _was_in_use(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
+    """Whether an actor makes again what it took away, and something names that."""
+    writes = view.history.writes
+    if not writes.counted(not_back(identity, key.resource), now, HOUR_S):
+        return False
+    removed = writes.last(key, What.DELETED, now, HOUR_S) == number(identity)
+    return removed and any(view.named_by(key, edge) for edge in _MOUNTS)
 
 
 def _remember_rewriting(

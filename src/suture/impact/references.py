@@ -21,6 +21,7 @@ from suture.impact.keepers import keeps, works_for
 from suture.impact.over import is_over
 from suture.impact.parents import maker_of
 from suture.impact.recent import is_custom
+from suture.impact.remade import is_remade
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
 from suture.impact.succession import leaves_for_next, next_of
@@ -131,6 +132,7 @@ def _broken(
     asked, missing = 0, _missing(scene, row, uses)
     # WHY not of one key: what stays is not followed by anything.
     comes = next_of(scene, row) if not key else None
+    again = not key and is_remade(scene, row)
     for use in uses:
         provided = use.edge is Edge.PROVIDER
         if use.optional and not provided and use not in missing:
@@ -145,8 +147,8 @@ def _broken(
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
-            past = comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
-            _object(scene, users.setdefault(use.edge, _Users()), use.row, past=past)
+            next_ = comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
+            _object(scene, users.setdefault(use.edge, _Users()), use.row, past=again or next_)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]
     for edge, found in users.items():
