@@ -23,12 +23,12 @@ from support.cluster import (
 )
 from suture.adapters.files import load_policies
 from suture.impact.effects import ObjectsRemoved
-from suture.judge import World, judge, note_collection
+from suture.judge import World, judge, note_collection, note_refused
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now
 from suture.model.names import PODS, SERVICES, ObjectKey, Operation
 from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, ServiceRef
-from suture.model.request import Collection, CollectionItem, Request
+from suture.model.request import Collection, CollectionItem, Request, intent_of
 from suture.model.selectors import Selector, parse_selector
 from suture.policy.compile import PolicySet
 from suture.policy.rules import ClusterFacts, Point
@@ -336,3 +336,53 @@ def test_a_quarantined_operator_may_write_its_lease_and_nothing_else(pack: Polic
     assert (refused.denies, refused.reasons[0].code) == (True, "quarantined")
     assert "deletes too much" in refused.message
     assert not verdict_of(world, lease, by=stopped).denies
+
+
+def asked_for_minutes(
+    pack: PolicySet, request: Request, world: World, *, every_s: int = 10
+) -> list[tuple[int, int | None]]:
+    """Ask for the same every few seconds for four minutes; return what each time is answered."""
+    answers = []
+    for at_s in range(0, 240, every_s):
+        now = START.plus_s(at_s)
+        judgement = judge(request, operator(), world, now)
+        note_refused(judgement, world, now)
+        answers.append((judgement.verdict.status, judgement.verdict.retry_after_s))
+    return answers
+
+
+def half_gone() -> list[ClusterObject]:
+    """Make a workload of two behind a Service, one pod of which is not Ready and stays so."""
+    return [*workload("web", replicas=2, ready=1), service("web")]
+
+
+def test_a_client_that_waits_in_vain_is_told_so(pack: PolicySet) -> None:
+    """It sleeps and asks again without a word; after three minutes it is refused for good."""
+    things = half_gone()
+    world = world_of(pack, things)
+    answers = asked_for_minutes(pack, delete(things[2]), world)
+    assert answers[0] == (429, 10)
+    assert answers[17] == (429, 10)
+    assert answers[19:] == [(403, None)] * 5
+    verdict = verdict_of(world, delete(things[2]), now=START.plus_s(240))
+    assert "waiting did not help" in verdict.advice
+
+
+def test_an_eviction_is_asked_to_wait_however_long(pack: PolicySet) -> None:
+    """Who drains a node shows that it waits, and 429 is how an eviction is told to."""
+    things = half_gone()
+    request = msgspec.structs.replace(
+        delete(things[2]), operation=Operation.CREATE, subresource="eviction"
+    )
+    answers = asked_for_minutes(pack, request, world_of(pack, things))
+    assert {status for status, _ in answers} == {429}
+
+
+def test_who_is_let_through_meanwhile_waits_on(pack: PolicySet) -> None:
+    """A slow restart, pod after pod: waiting helps, so the next is asked to wait as well."""
+    things = half_gone()
+    world = world_of(pack, things)
+    assert asked_for_minutes(pack, delete(things[2]), world)[-1] == (403, None)
+    assert verdict_of(world, delete(things[3]), now=START.plus_s(241)).answer is not Answer.DENY
+    world.patience.note_passed(intent_of(delete(things[2])))
+    assert verdict_of(world, delete(things[2]), now=START.plus_s(242)).status == 429

@@ -39,6 +39,7 @@ from suture.policy.rules import Case, Findings, Point, Usage
 from suture.verdict import (
     ALLOWED,
     HUMAN,
+    Verdict,
     asked_again,
     cautioned,
     claims_of,
@@ -48,6 +49,7 @@ from suture.verdict import (
     frozen,
     lifted,
     quarantined,
+    waited,
     waived,
 )
 from suture.world import Judgement, World
@@ -208,6 +210,8 @@ def _decided(
         _note(request, actor, world, change, now, charged=bool(claims))
     if verdict.denies and actor.kind is IdentityKind.PERSON:
         verdict = asked_again(verdict, request)
+    elif _waits(verdict, request) and world.patience.is_over(intent_of(request), now):
+        verdict = waited(verdict)
     return Judgement(
         case=case,
         change=change,
@@ -275,10 +279,28 @@ def _freeze(
 
 
 def note_refused(judgement: Judgement, world: World, now: Now) -> None:
-    """Remember that a person was told what would follow; they may go on after a second thought."""
-    case = judgement.case
-    if case.actor.kind is IdentityKind.PERSON and not case.request.dry_run:
-        world.consents.note_refused(intent_of(case.request), now)
+    """Remember that a person was told what would follow; they may go on after a second thought.
+
+    And since when others are asked to come again for the same.
+    """
+    request = judgement.case.request
+    if request.dry_run:
+        return
+    if judgement.case.actor.kind is IdentityKind.PERSON:
+        world.consents.note_refused(intent_of(request), now)
+    elif _waits(judgement.verdict, request):
+        world.patience.note_waiting(intent_of(request), now)
+
+
+def _waits(verdict: Verdict, request: Request) -> bool:
+    """Whether a refusal asks to come again with a delete, and nothing but its client says so.
+
+    WHY not evictions: 429 is how they are told to wait, and whoever drains a node shows it. Nor in
+    a freeze window, whose end is known.
+    """
+    return (
+        verdict.denies and verdict.retry_after_s is not None and request.subresource != "eviction"
+    )
 
 
 def _usage(world: World, actor: Actor, now: Now) -> tuple[Usage, ...]:
@@ -310,6 +332,8 @@ def _note(
     `charged`: it has claims, which are to be confirmed when its effect is seen.
     """
     world.history.habits.note(request)
+    if world.patience.asked:
+        world.patience.note_passed(intent_of(request))
     if not request.subresource and request.new is not None:
         world.consents.note_write(
             request.new.uid,

@@ -210,6 +210,19 @@ def asked_again(verdict: Verdict, request: Request) -> Verdict:
     )
 
 
+def waited(verdict: Verdict) -> Verdict:
+    """Return a refusal to come again later as one for good: its caller waited, and it did not help.
+
+    WHY: a client that is asked to come again sleeps without a word to whoever started it.
+    """
+    return msgspec.structs.replace(
+        verdict,
+        status=403,
+        retry_after_s=None,
+        advice="waiting did not help; see suture explain DECISION, or grant it",
+    )
+
+
 def enforced(actor: Actor) -> bool:
     """Whether a refusal would reach this actor: an operator enforced, or a person who confirms."""
     return (actor.kind is IdentityKind.OPERATOR and actor.stage is Stage.ENFORCE) or (

@@ -22,6 +22,7 @@ from suture.model.history import History
 from suture.model.matchsets import Evaluate
 from suture.model.names import ObjectKey
 from suture.model.overlay import Overlay
+from suture.model.patience import Patience
 from suture.policy.compile import PolicySet
 from suture.policy.matchconditions import MatchConditions
 from suture.policy.rules import Case, ClusterFacts, Findings
@@ -32,8 +33,8 @@ from suture.verdict import Verdict
 class World:
     """All that a judgement reads, and the few things that it changes.
 
-    What changes is overlay, history, ledger and consents, each through `admit` alone. What people
-    allowed (`grants`) and when (`freezes`) is put in force by `enforce`.
+    What changes is overlay, history, ledger, consents and patience, each through `admit` alone.
+    What people allowed (`grants`) and when (`freezes`) is put in force by `enforce`.
     """
 
     policies: PolicySet
@@ -46,6 +47,7 @@ class World:
     grants: Grants = field(default_factory=Grants)
     freezes: Freezes = field(default_factory=Freezes)
     consents: Consents = field(default_factory=Consents)
+    patience: Patience = field(default_factory=Patience)
     cluster: ClusterFacts = field(default_factory=ClusterFacts)
     conditions: Evaluate = field(default_factory=MatchConditions)
 

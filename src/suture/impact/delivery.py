@@ -14,14 +14,17 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.change import Resized, Rewritten
+from suture.impact.explained import CLIMBED
 from suture.impact.keepers import keeps
 from suture.impact.roles import keeps_pod
 from suture.impact.scene import Scene
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, REPLICA_SETS, SERVICES, Resource
-from suture.model.objects import ServiceFacts, WorkloadFacts
+from suture.model.names import DEPLOYMENTS, REPLICA_SETS, SERVICES, ObjectKey, Resource
+from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
+from suture.model.writes import TEN_MINUTES_S
 
 SETS: Final[tuple[Resource, ...]] = (REPLICA_SETS, DEPLOYMENTS)
 """What stands behind a role."""
@@ -47,11 +50,15 @@ def turns_to_next(scene: Scene, made: Rewritten, lost: Collection[int]) -> bool:
     ):
         return False
     view = scene.view
+    first = next(iter(lost))
     return (
-        _is_there(view, made.after.key.namespace, new.selector)
+        (
+            _is_there(view, made.after.key.namespace, new.selector)
+            or _comes(scene, first, old.selector, new.selector)
+        )
         and any(
             other != made.row and _alike(view, other, old.selector) and _read(view, made.row, other)
-            for other in view.services_of(next(iter(lost)))
+            for other in view.services_of(first)
         )
         and all(keeps_pod(scene, pod) for pod in lost)
     )
@@ -126,6 +133,61 @@ def _is_there(view: GraphView, namespace: str, selector: Selector) -> bool:
             ):
                 return True
     return False
+
+
+def _comes(scene: Scene, pod: int, old: Selector, new: Selector) -> bool:
+    """Whether the custom resource behind a pod is about to fill the set for a new selector.
+
+    It wants pods, and made the set within minutes, though of no size yet and maybe not seen yet, or
+    was itself written in that time: who goes back to a set of the past made that long ago. The
+    preview is turned as soon as the set is there, and its pods come next.
+    """
+    view, now = scene.view, scene.now
+    above = view.controllers(pod, CLIMBED)
+    if now is None or len(above) < 2 or view.resource(above[0]) != REPLICA_SETS:
+        return False
+    parent = above[1]
+    facts = view.facts(parent)
+    if not isinstance(facts, CustomFacts) or not facts.wanted or view.terminating(parent):
+        return False
+    turned = view.history.writes.changed(view.key(parent), What.WROTE, now, TEN_MINUTES_S)
+    since_ns, identity = now.mono_ns - TEN_MINUTES_S * 10**9, scene.actor.user.username
+    for row in view.children_of(parent)[:ASKED]:
+        its = view.facts(row)
+        if (
+            view.resource(row) == REPLICA_SETS
+            and isinstance(its, WorkloadFacts)
+            and its.selector is not None
+            and all(each in its.selector.requirements for each in new.requirements)
+            and not view.terminating(row)
+        ):
+            made = view.history.creation(view.uid(row))
+            return turned or (
+                made is not None and made.identity == identity and made.at_ns >= since_ns
+            )
+    return _made_unseen(scene, above[0], parent, old, new)
+
+
+def _made_unseen(scene: Scene, old_set: int, parent: int, old: Selector, new: Selector) -> bool:
+    """Whether the actor made a set a moment ago that the model has not seen, called after a value.
+
+    It has the name of the custom resource and the new value, as the set of today has the old one.
+    """
+    view, now = scene.view, scene.now
+    if now is None:
+        return False
+    (was,) = (one for one in old.requirements if one not in new.requirements)
+    (will,) = (one for one in new.requirements if one not in old.requirements)
+    stem = view.name(parent)
+    if was.values != (view.name(old_set).removeprefix(f"{stem}-"),) or len(will.values) != 1:
+        return False
+    key = ObjectKey(REPLICA_SETS, view.namespace(old_set), f"{stem}-{will.values[0]}")
+    made = view.history.created_at(key)
+    return (
+        made is not None
+        and made.identity == scene.actor.user.username
+        and key in view.history.created_lately(key.namespace, now)
+    )
 
 
 def _alike(view: GraphView, service: int, selector: Selector) -> bool:

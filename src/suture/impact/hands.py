@@ -193,11 +193,11 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     # WHY twice: most go by another hand than they were made by, and then nothing more is read.
     if not lost or scene.change.evicted or not of_one_hand(scene, [service, *lost]):
         return False
-    readers = _readers(scene, service)
+    readers = readers_of(scene, service)
     if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
         return False
     retired = all(row in scene.removed and scene.view.resource(row) != PODS for row in lost)
-    if retired and _read_by_name(scene, service) and not taken_apart(scene, lost):
+    if retired and read_by_name(scene.view, service) and not taken_apart(scene, lost):
         return True
     return all(made_lately(scene, row) for row in (service, *lost))
 
@@ -208,13 +208,13 @@ def idle_of_hand(scene: Scene, row: int) -> bool:
     That is one release or application, for which the actor works. What is at rest `resting` says.
     """
     view = scene.view
-    marks = [one for one in _marks(view, row) if works_for(scene, one)]
+    marks = [one for one in marks_of(view, row) if works_for(scene, one)]
     # WHY first: hardly anything goes by such a hand, and then nothing more is read.
     if not marks or not rests(view, row, scene.now) or scene.causes.wanted(row):
         return False
-    readers = _readers(scene, row)
+    readers = readers_of(scene, row)
     return readers is not None and any(
-        all(mark in _marks(view, one) for one in readers) for mark in marks
+        all(mark in marks_of(view, one) for one in readers) for mark in marks
     )
 
 
@@ -223,30 +223,30 @@ def is_dropped(scene: Scene, row: int) -> bool:
     view, now = scene.view, scene.now
     if now is None or not view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S):
         return False
-    marks = _marks(view, row)
+    marks = marks_of(view, row)
     return bool(marks) and all(works_for(scene, one) for one in marks)
 
 
 def own_of_the_day(scene: Scene, service: int) -> bool:
     """Whether the actor made a Service within the day, and all that names it."""
-    readers = _readers(scene, service)
+    readers = readers_of(scene, service)
     return readers is not None and all(made_lately(scene, row) for row in (service, *readers))
 
 
-def _read_by_name(scene: Scene, service: int) -> bool:
+def read_by_name(view: GraphView, service: int) -> bool:
     """Whether a Service has no readers whom nothing names: the world outside, or the whole cluster.
 
     WHY the namespace: what is in it answers for the cluster (its DNS, its metrics).
     """
-    facts = scene.view.facts(service)
+    facts = view.facts(service)
     return (
         isinstance(facts, ServiceFacts)
         and facts.type == "ClusterIP"
-        and scene.view.namespace(service) != SYSTEM
+        and view.namespace(service) != SYSTEM
     )
 
 
-def _readers(scene: Scene, service: int) -> list[int] | None:
+def readers_of(scene: Scene, service: int) -> list[int] | None:
     """Return what stays and names a Service; None where that is too much to ask."""
     view = scene.view
     found = dict.fromkeys(
@@ -259,20 +259,20 @@ def _readers(scene: Scene, service: int) -> list[int] | None:
 
 def of_one_hand(scene: Scene, rows: Collection[int]) -> bool:
     """Whether the actor made all of some objects, or works for the application that keeps all."""
-    if all(_own(scene, row) for row in rows):
+    if all(owns(scene, row) for row in rows):
         return True
     if any(map(scene.causes.wanted, rows)):
         return False
-    kept = frozenset.intersection(*(frozenset(_marks(scene.view, row)) for row in rows))
+    kept = frozenset.intersection(*(frozenset(marks_of(scene.view, row)) for row in rows))
     return any(works_for(scene, one) for one in kept)
 
 
-def _marks(view: GraphView, row: int) -> list[ObjectKey]:
+def marks_of(view: GraphView, row: int) -> list[ObjectKey]:
     """Return the releases and applications whose mark an object carries."""
     return [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
 
 
-def _own(scene: Scene, row: int) -> bool:
+def owns(scene: Scene, row: int) -> bool:
     """Whether the actor made an object, or where something has it made, what that is.
 
     WHY not the object itself then: an operator makes what another asked it for, and that is not

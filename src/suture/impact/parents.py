@@ -17,6 +17,7 @@ from suture.impact.change import Rewritten
 from suture.impact.explained import CLIMBED, RECREATED_BY
 from suture.impact.leftout import left_out
 from suture.impact.recent import is_custom
+from suture.impact.stepwise import leeway
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts, AutoscalerFacts
 from suture.model.graph import GraphView
@@ -320,10 +321,11 @@ def accountable(view: GraphView, row: int) -> list[int]:
     return list(found)
 
 
-def asked_for(view: GraphView, row: int) -> int:
+def asked_for(view: GraphView, row: int, *, least: bool = False) -> int:
     """Return how many pods those behind a workload ask for at least; -1 where none says.
 
-    That is the custom resource that keeps it, or the lower bound of an autoscaler.
+    That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
+    what the first may do without while it turns to the next set of pods.
     """
     asked = [-1]
     for scaler in view.sources(row, Edge.SCALES):
@@ -335,7 +337,8 @@ def asked_for(view: GraphView, row: int) -> int:
             continue
         wants = wanted_count(view, parent)
         if wants is not None:
-            asked.append(wants - _beside(view, parent, row))
+            away = leeway(view, parent, row, wants) if least else 0
+            asked.append(wants - away - _beside(view, parent, row))
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)

@@ -13,6 +13,7 @@ from suture.impact.delivery import answered_meanwhile
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.explained import held_up
 from suture.impact.parents import asked_for, resize_explained, wanted_count
+from suture.impact.putback import puts_back
 from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.impact.serving import classes_of
@@ -161,9 +162,11 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
     count = before - resized.after
     if count <= 0:
         return
-    explained = resize_explained(
-        view, resized.row, resized.after, scene.change.rewritten
-    ) or answered_meanwhile(scene, resized)
+    explained = (
+        resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+        or answered_meanwhile(scene, resized)
+        or puts_back(scene, resized)
+    )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
         maker=scene.victim(resized.row),
@@ -175,7 +178,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         explained=count if explained else 0,
         lasting=0 if explained else count,
         # WHY not asked for: it is what asks for them that wants fewer.
-        wanted=-1 if resized.asked else asked_for(view, resized.row),
+        wanted=-1 if resized.asked else asked_for(view, resized.row, least=True),
         population=view.count(PODS),
         confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )

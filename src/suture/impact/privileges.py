@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from suture.impact.builtin import CONTROLLERS
+from suture.impact.byhand import goes_next
 from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
-from suture.impact.hands import is_dropped
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT, account_of
@@ -418,7 +418,7 @@ def _pods_as(scene: Scene, subject: Subject) -> list[int]:
 
 def _leaves_next(scene: Scene, pod: int) -> bool:
     """Whether what stands behind a pod is left out by its release, which takes it away next."""
-    return is_dropped(scene, maker_of(scene.view, pod))
+    return goes_next(scene, maker_of(scene.view, pod))
 
 
 _RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})

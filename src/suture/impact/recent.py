@@ -20,17 +20,20 @@ from suture.impact.machines import node_behind
 from suture.impact.records import remember_pruned, remember_release
 from suture.impact.resting import remember_rest
 from suture.impact.stamps import restarts
+from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CONFIG_MAPS,
     GATEWAYS,
     INGRESSES,
     NODES,
     PODS,
     SECRETS,
+    SERVICE_ACCOUNTS,
     ObjectKey,
     Operation,
     Resource,
@@ -38,7 +41,7 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, NodeFacts
 from suture.model.placement import REPELS
 from suture.model.request import Request
-from suture.model.writes import TEN_MINUTES_S, number
+from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
 
 STATUS_NOTED: Final = 4
 """How many writes of a status within ten minutes are waved through before its content is compared:
@@ -50,6 +53,11 @@ CHILDREN_COUNTED: Final = 1_000
 DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
 
+
+MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
+"""What pods need to start, by the name that their templates give it."""
+
+_MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
 _DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
 """What generateName and its kin draw by lot, or count up, at the end of a name."""
@@ -88,6 +96,16 @@ def taken_from(uid: str, resource: Resource) -> str:
 def taken_apart(uid: str, resource: Resource) -> str:
     """Name the counter of what was taken away, type by type, of what one manager keeps."""
     return f"apart/{resource}/{uid}"
+
+
+def before_users(identity: str) -> str:
+    """Name the counter of what a person took away while something named it."""
+    return f"before-users/{identity}"
+
+
+def not_back(identity: str, resource: Resource) -> str:
+    """Name the counter of what an actor took away of a type, less what it made again at once."""
+    return f"not-back/{resource}/{identity}"
 
 
 def restarter(identity: str, workload: ClusterObject) -> str:
@@ -213,6 +231,12 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             writes.note_closed(key.name, now)
         elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
             writes.note_closed(view.name(node), now)
+    if len(change.direct) == 1:
+        (one,) = change.direct
+        if view.resource(one) in MOUNTED and view.uses(one, _MOUNTS):
+            person = account_of(identity) is None
+            resource = view.resource(one)
+            writes.count(before_users(identity) if person else not_back(identity, resource), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
             writes.count(remover(identity, resource), now, count)
@@ -247,9 +271,20 @@ def _remember_size(request: Request, change: Change, view: GraphView, now: Now) 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:
     writes, identity, key = view.history.writes, request.user.username, after.key
+    if key.resource in MOUNTED and _was_in_use(view, key, identity, now):
+        writes.count(not_back(identity, key.resource), now, -1)
     writes.count(creator(identity, key.resource), now)
     writes.count(creator_in(identity, key.resource, key.namespace), now)
     writes.count(creator_like(identity, key), now)
+
+
+def _was_in_use(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
+    """Whether an actor makes again what it took away, and something names that."""
+    writes = view.history.writes
+    if not writes.counted(not_back(identity, key.resource), now, HOUR_S):
+        return False
+    removed = writes.last(key, What.DELETED, now, HOUR_S) == number(identity)
+    return removed and any(view.named_by(key, edge) for edge in _MOUNTS)
 
 
 def _remember_rewriting(

@@ -8,7 +8,8 @@ not told apart.
 Source: Helm, `action/upgrade`: the record of a revision is written, pending, before anything
 changes; what its manifest names no more is deleted last, in the order of installation. Helm,
 storage driver `secrets`: `data.release` is base64 of base64 of gzip of JSON. Argo CD,
-`status.resources`: what the next synchronization prunes says `requiresPruning`.
+`status.resources`: what the next synchronization prunes says `requiresPruning`, what it changes or
+makes says `OutOfSync`; it prunes first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import binascii
 import re
 import zlib
 from base64 import b64decode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 import msgspec
@@ -39,7 +40,10 @@ KEPT_NOTED: Final = 1_024
 
 _AHEAD: Final = ("pending-upgrade", "pending-rollback")
 _PRUNED: Final = b'"requiresPruning":true'
+_DIFFERS: Final = "OutOfSync"
 _GZIP: Final = 16 + zlib.MAX_WBITS
+_HASHED: Final = re.compile(r"(.+)-([0-9a-z]{5,64})")
+"""SOURCE: kustomize, `api/hasher`: ten letters and digits; others take another part of a digest."""
 
 
 class Named(NamedTuple):
@@ -66,10 +70,17 @@ def remember_release(request: Request, view: GraphView, now: Now) -> None:
 
 
 def remember_pruned(request: Request, view: GraphView, now: Now) -> None:
-    """Remember what an application says that its next synchronization prunes, as above."""
+    """Remember what an application says that its next synchronization prunes, as above.
+
+    And which of that has a next one among what it keeps, and what it is about to change.
+    """
     # WHY the old one too: what it said and says no more is taken back.
-    if _PRUNED in request.new_body or _PRUNED in request.old_body:
-        _remember(view, request.key, _pruned(request.new_body), now, these=True)
+    if _PRUNED not in request.new_body and _PRUNED not in request.old_body:
+        return
+    pruned, kept, differing = _said(request.new_body)
+    _remember(view, request.key, pruned, now, these=True)
+    _remember(view, request.key, _followed(pruned, kept), now, these=True, counter=followed)
+    _remember(view, request.key, differing, now, these=True, counter=to_change)
 
 
 def dropped(uid: str) -> str:
@@ -77,8 +88,59 @@ def dropped(uid: str) -> str:
     return f"dropped/{uid}"
 
 
+def followed(uid: str) -> str:
+    """Name the counter of how an object's keeper has left it out for the next of its kind."""
+    return f"followed/{uid}"
+
+
+def to_change(uid: str) -> str:
+    """Name the counter of how an object's keeper has said that it is about to change it."""
+    return f"to-change/{uid}"
+
+
+def follows(new: str, old: str) -> bool:
+    """Whether a name is the next that a generator makes of the same: one stem, another hash.
+
+    WHY a digit and one length: of words, as `blue` and `gray`, neither comes after the other. A
+    digit in one of the two: a hash of ten has none once in three hundred times.
+    """
+    one, two = _HASHED.fullmatch(new), _HASHED.fullmatch(old)
+    if one is None or two is None or one[1] != two[1]:
+        return False
+    mine, its = one[2], two[2]
+    return mine != its and len(mine) == len(its) and not (mine.isalpha() and its.isalpha())
+
+
+def is_generated(name: str) -> bool:
+    """Whether a name may end with a hash of what it names."""
+    return _HASHED.fullmatch(name) is not None
+
+
+def _followed(pruned: Iterable[Named], kept: Iterable[Named]) -> frozenset[Named]:
+    """Return what goes while the next of it, by kind, place and stem, stays or is made."""
+    beside: dict[tuple[str, str, str, str], list[str]] = {}
+    for one in kept:
+        if (fits := _HASHED.fullmatch(one.name)) is not None:
+            beside.setdefault((one.group, one.kind, one.namespace, fits[1]), []).append(one.name)
+    return frozenset(
+        one
+        for one in pruned
+        if (fits := _HASHED.fullmatch(one.name)) is not None
+        and any(
+            follows(name, one.name)
+            for name in beside.get((one.group, one.kind, one.namespace, fits[1]), ())
+        )
+    )
+
+
 def _remember(
-    view: GraphView, keeper: ObjectKey, said: frozenset[Named], now: Now, *, these: bool
+    view: GraphView,
+    keeper: ObjectKey,
+    said: frozenset[Named],
+    now: Now,
+    *,
+    these: bool,
+    counter: Callable[[str], str] = dropped,
 ) -> None:
     """Remember what a keeper leaves out: what it said of, or (not `these`) all that it did not."""
     writes = view.history.writes
@@ -87,7 +149,7 @@ def _remember(
         return
     told = frozenset(_keys(view, said, keeper.namespace))
     for row in kept:
-        holder = dropped(view.uid(row))
+        holder = counter(view.uid(row))
         before = writes.counted(holder, now, HOUR_S)
         left_out = (view.key(row) in told) is these
         if left_out is not bool(before):
@@ -112,6 +174,7 @@ class _Resource(msgspec.Struct, rename="camel", gc=False):
     kind: str = ""
     namespace: str = ""
     name: str = ""
+    status: str = ""
     requires_pruning: bool | None = None
 
 
@@ -126,17 +189,23 @@ class _Application(msgspec.Struct, gc=False):
 _application_decoder = msgspec.json.Decoder(_Application)
 
 
-def _pruned(body: bytes) -> frozenset[Named]:
-    """Return what an application says that its next synchronization prunes."""
+def _said(body: bytes) -> tuple[frozenset[Named], frozenset[Named], frozenset[Named]]:
+    """Return what an application says that it prunes next, that it keeps, and changes or makes."""
     try:
         status = _application_decoder.decode(body).status
     except UNREADABLE:
-        return frozenset()
-    return frozenset(
-        Named(one.group, one.kind, one.namespace, one.name)
-        for one in (status.resources if status is not None else None) or ()
-        if one.requires_pruning
+        return frozenset(), frozenset(), frozenset()
+    found = (status.resources if status is not None else None) or ()
+    kept = [one for one in found if not one.requires_pruning]
+    return (
+        frozenset(_name_of(one) for one in found if one.requires_pruning),
+        frozenset(map(_name_of, kept)),
+        frozenset(_name_of(one) for one in kept if one.status == _DIFFERS),
     )
+
+
+def _name_of(one: _Resource) -> Named:
+    return Named(one.group, one.kind, one.namespace, one.name)
 
 
 # ---------------------------------------------------------------- what Helm writes

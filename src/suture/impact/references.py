@@ -14,15 +14,17 @@ from typing import Final
 
 from suture.impact.atwork import leads
 from suture.impact.bodies import listeners_of
+from suture.impact.byhand import goes_next
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
-from suture.impact.hands import is_dropped
 from suture.impact.keepers import keeps, works_for
 from suture.impact.over import is_over
 from suture.impact.parents import maker_of
 from suture.impact.recent import is_custom
+from suture.impact.remade import is_remade
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
+from suture.impact.succession import leaves_for_next, next_of
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
@@ -128,6 +130,9 @@ def _broken(
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
     asked, missing = 0, _missing(scene, row, uses)
+    # WHY not of one key: what stays is not followed by anything.
+    comes = next_of(scene, row) if not key else None
+    again = not key and is_remade(scene, row)
     for use in uses:
         provided = use.edge is Edge.PROVIDER
         if use.optional and not provided and use not in missing:
@@ -142,7 +147,8 @@ def _broken(
         if use.of_pods:
             _pods(scene, users, use.edge, use.row)
         elif not view.terminating(use.row):
-            _object(scene, users.setdefault(use.edge, _Users()), use.row)
+            next_ = comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
+            _object(scene, users.setdefault(use.edge, _Users()), use.row, past=again or next_)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]
     for edge, found in users.items():
@@ -217,21 +223,20 @@ def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> Non
         found.rows.append(maker)
 
 
-def _object(scene: Scene, found: _Users, row: int) -> None:
-    """Count an object: a template of today, or history."""
+def _object(scene: Scene, found: _Users, row: int, *, past: bool) -> None:
+    """Count an object: a template of today, or history; one that is about to be is `past`."""
     view = scene.view
     resource = view.resource(row)
     facts = view.facts(row)
-    past = False
     if resource == REPLICA_SETS:
         kept = any(
             one.controller and one.present and view.resource(one.row) == DEPLOYMENTS
             for one in view.owners(row)
         )
-        past = kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
+        past = past or kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
     elif resource == JOBS:
-        past = view.finished(row)
-    if past or is_dropped(scene, row):
+        past = past or view.finished(row)
+    if past or goes_next(scene, row):
         found.past += 1
         return
     found.current += 1

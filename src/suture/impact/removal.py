@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.agents import needed_by_nodes, succeeded
+from suture.impact.anew import is_made_anew
 from suture.impact.atwork import (
     guards,
     kept_of_route,
@@ -163,8 +164,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         replaced = claim_replaced(scene, left[0])
         tally.wanted -= replaced or own_copy(scene, left[0])
         tally.replaced += replaced
-    if tally.wanted and resource in WORKLOADS and is_trial(scene, left[0]):
-        tally.wanted -= 1
+    if tally.wanted and resource in WORKLOADS:
+        tally.wanted -= is_trial(scene, left[0]) or is_made_anew(scene, left[0])
     if tally.wanted and may_work(resource):
         tally.in_use += sum(
             row in left and causes.wanted(row) and works(scene, row)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from suture.impact.byhand import goes_next
 from suture.impact.effects import EndpointsLost, RouteBroken, ServiceEmptied
-from suture.impact.hands import is_dropped, own_of_the_day
+from suture.impact.hands import own_of_the_day
 from suture.impact.scene import Scene
 from suture.impact.serving import ServingEffect
 from suture.model.edges import Edge
@@ -45,7 +46,7 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> list[RouteB
         if staying and left is None and not is_explained:
             is_explained = own_of_the_day(scene, row)
         for route in staying:
-            if view.terminating(route) or is_dropped(scene, route):
+            if view.terminating(route) or goes_next(scene, route):
                 continue
             broken = RouteBroken(
                 route=scene.victim(route),

@@ -1,0 +1,50 @@
+"""How many pods fewer a set may have while the next of the same custom resource comes up.
+
+Beside `parents`, which says how many pods are asked for: of two ReplicaSets that one custom
+resource has at a time, the old one is made smaller before all of the new one is Ready, as a
+Deployment does it. Pure.
+Source: apps/v1 `RollingUpdateDeployment`: `maxUnavailable` is a quarter where nothing is said,
+rounded down. LIMIT: what a custom resource says of it in a field of its own is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.model.graph import GraphView
+from suture.model.names import REPLICA_SETS
+from suture.model.objects import CustomFacts, WorkloadFacts
+
+QUARTER: Final = 4
+"""One of so many may be away during a rollout. SOURCE: see above."""
+
+SETS_ASKED: Final = 64
+"""LIMIT: children of a custom resource that are asked whether they are the next set, 1 us each: it
+keeps some ten sets of the past."""
+
+
+def leeway(view: GraphView, parent: int, row: int, wants: int) -> int:
+    """Return how many pods less than its parent wants may be there, while a rollout is under way.
+
+    Shapes: `wants` >= 0 pods, of the custom resource `parent` of a ReplicaSet `row`. None unless a
+    set of the same, no older, that selects the same but for one value, wants pods too.
+    """
+    mine = view.facts(row)
+    if view.resource(row) != REPLICA_SETS or not isinstance(view.facts(parent), CustomFacts):
+        return 0
+    if not isinstance(mine, WorkloadFacts) or mine.selector is None:
+        return 0
+    for other in view.children_of(parent)[:SETS_ASKED]:
+        its = view.facts(other)
+        if (
+            other != row
+            and view.resource(other) == REPLICA_SETS
+            and isinstance(its, WorkloadFacts)
+            and its.replicas
+            and its.selector is not None
+            and mine.selector.one_value_apart(its.selector)
+            and view.created(other) >= view.created(row)
+            and not view.terminating(other)
+        ):
+            return wants // QUARTER
+    return 0

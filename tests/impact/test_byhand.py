@@ -1,0 +1,144 @@
+"""An application that a person made by hand, all of it, and deletes from the top of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import START, delete, graph_of, service, thing, workload
+from suture.impact.byhand import RETIRED
+from suture.impact.effects import ReferenceBroken, RouteBroken
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.edges import Edge, Need
+from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
+from suture.model.history import History
+from suture.model.names import (
+    CONFIG_MAPS,
+    INGRESSES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject, ServiceFacts
+from suture.model.request import CollectionItem
+
+LATER = START.plus_s(48 * 3600)
+PERSON, PIPELINE = "developer@example.com", "system:serviceaccount:ci:deployer"
+RELEASE = ObjectKey(RELEASES, "prod", "wiki")
+
+
+def actor(name: str) -> Actor:
+    return Actor(UserInfo(name), name, IdentityKind.OPERATOR, Stage.ENFORCE)
+
+
+def application(*, face: str = "ClusterIP", mark: bool = False) -> list[ClusterObject]:
+    """Make what one file holds: account, Secret, ConfigMap, Service, Deployment and Ingress."""
+    account, secret, config = (
+        thing(kind, "wiki", "prod") for kind in (SERVICE_ACCOUNTS, SECRETS, CONFIG_MAPS)
+    )
+    root, *others = workload("wiki", replicas=2)
+    needs = (
+        Need(Edge.SERVICE_ACCOUNT, account.key),
+        Need(Edge.SECRET, secret.key),
+        Need(Edge.CONFIG_MAP, config.key),
+    )
+    front = service("wiki")
+    assert isinstance(front.facts, ServiceFacts)
+    front = msgspec.structs.replace(front, facts=msgspec.structs.replace(front.facts, type=face))
+    route = msgspec.structs.replace(
+        thing(INGRESSES, "wiki", "prod"), needs=(Need(Edge.ROUTES_TO, front.key),)
+    )
+    marks = (Need(Edge.MANAGED_BY, RELEASE),) if mark else ()
+    root = msgspec.structs.replace(root, needs=(*needs, *marks))
+    return [account, secret, config, front, root, *others, route]
+
+
+def cluster(
+    things: Iterable[ClusterObject], by: str = PERSON, *, but: Resource | None = None
+) -> GraphView:
+    """Make a cluster in which somebody made all that has no owner, but for one type."""
+    listed, history = list(things), History()
+    for one in listed:
+        if not one.owners:
+            who = "somebody@example.com" if one.key.resource == but else by
+            history.note_created(one.uid, who, who, one.key, START)
+    return GraphView(graph_of(listed), history)
+
+
+def in_use(view: GraphView, resource: Resource, by: str = PERSON) -> bool:
+    """Whether an object of the application that is deleted is told to be in use, or led to."""
+    row = view.find(ObjectKey(resource, "prod", "wiki"))
+    assert row is not None
+    impact = impact_of(delete(view.at(row), by=actor(by)), view, now=LATER, by=actor(by))
+    return any(one.current for one in effects(impact, ReferenceBroken)) or any(
+        not one.explained for one in effects(impact, RouteBroken)
+    )
+
+
+PARTS = (SERVICE_ACCOUNTS, SECRETS, CONFIG_MAPS, SERVICES)
+
+
+@pytest.mark.parametrize("resource", PARTS, ids=str)
+def test_what_a_person_made_goes_in_the_order_of_its_file(resource: Resource) -> None:
+    """The account first, the Deployment and its route last; what is named is warned about."""
+    view = cluster(application())
+    assert not in_use(view, resource)
+    if resource != SERVICES:
+        row = view.find(ObjectKey(resource, "prod", "wiki"))
+        assert row is not None
+        request = delete(view.at(row), by=actor(PERSON))
+        impact = impact_of(request, view, now=LATER, by=actor(PERSON))
+        (told,) = effects(impact, ReferenceBroken)
+        assert told.past > 0
+        assert not told.explained
+
+
+@pytest.mark.parametrize("resource", PARTS, ids=str)
+@pytest.mark.parametrize("but", [*PARTS, INGRESSES], ids=str)
+def test_what_others_have_a_part_in_is_in_use(resource: Resource, but: Resource) -> None:
+    """The twin: the same delete of an application of which somebody else made what counts."""
+    view = cluster(application(), but=but)
+    counts = but in (resource, SERVICES, INGRESSES)
+    assert in_use(view, resource) is counts
+
+
+def test_a_machine_is_not_believed() -> None:
+    """The incident: what an operator made, and takes away by mistake, in every namespace."""
+    view = cluster(application(), PIPELINE)
+    assert all(in_use(view, resource, PIPELINE) for resource in PARTS)
+
+
+def test_what_a_release_keeps_or_the_world_reads() -> None:
+    """A release says itself what it drops; from outside somebody may read what nothing names."""
+    assert in_use(cluster(application(mark=True)), SECRETS)
+    assert in_use(cluster(application(face="LoadBalancer")), SECRETS)
+
+
+def test_a_collection_is_not_an_application() -> None:
+    view = cluster(application())
+    row = view.find(ObjectKey(SECRETS, "prod", "wiki"))
+    assert row is not None
+    request = delete(view.at(row), by=actor(PERSON), extent=CollectionItem())
+    request = msgspec.structs.replace(request, name="")
+    impact = impact_of(request, view, now=LATER, by=actor(PERSON))
+    assert [one.current for one in effects(impact, ReferenceBroken)] == [1]
+
+
+def test_so_many_within_the_hour() -> None:
+    """A person, or a program of theirs, that does it over and over sweeps."""
+    view = cluster(application())
+    for number in range(RETIRED):
+        assert not in_use(view, SECRETS), number
+        row = view.find(ObjectKey(CONFIG_MAPS, "prod", "wiki"))
+        assert row is not None
+        request = delete(view.at(row), by=actor(PERSON))
+        remember(request, project(request, view), view, LATER)
+    assert in_use(view, SECRETS)

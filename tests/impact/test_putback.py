@@ -1,0 +1,71 @@
+"""Jobs that a queue puts back, and jobs that somebody stops."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, operator, owner, thing, view_of
+from suture.impact.effects import PodsLost
+from suture.impact.project import project
+from suture.impact.recent import remember
+from suture.model.actor import Actor
+from suture.model.graph import GraphView
+from suture.model.names import JOBS, PODS
+from suture.model.objects import PodFacts, WorkloadFacts
+
+QUEUE = operator("system:serviceaccount:queue-system:manager")
+SWEEPER = operator("system:serviceaccount:tools:sweeper")
+RUNS = thing(JOBS, "train", "ml", facts=WorkloadFacts(2))
+WAITS = replace(RUNS, facts=WorkloadFacts(0))
+
+
+def view() -> GraphView:
+    pods = [
+        thing(
+            PODS, f"train-{number}", "ml", owners=[owner(RUNS)],
+            facts=PodFacts(ready=True, node="node-1"),
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    return view_of(RUNS, pods)
+
+
+def started(seen: GraphView, by: Actor, *, stopped_since: bool = False) -> None:
+    waiting = view_of(WAITS)
+    waiting.history.writes = seen.history.writes
+    request = update(WAITS, RUNS, by=by)
+    remember(request, project(request, waiting), waiting, START)
+    if stopped_since:
+        request = update(RUNS, WAITS, by=by)
+        remember(request, project(request, seen), seen, START.plus_s(60))
+
+
+@pytest.mark.parametrize(
+    ("starter", "hours", "stopped"),
+    [
+        pytest.param(QUEUE, 30, False, id="its-own"),
+        pytest.param(SWEEPER, 30, True, id="started-by-another"),
+        pytest.param(None, 30, True, id="nobody-knows"),
+        pytest.param(QUEUE, 200, True, id="too-long-ago"),
+    ],
+)
+def test_who_let_a_job_run_may_put_it_back(
+    starter: Actor | None, hours: int, *, stopped: bool
+) -> None:
+    """A queue does so with as many as it must; anybody else stops what runs."""
+    seen = view()
+    if starter is not None:
+        started(seen, starter)
+    now = START.plus_s(hours * 3600)
+    impact = impact_of(update(RUNS, WAITS, by=QUEUE), seen, by=QUEUE, now=now)
+    assert [one.lasting for one in effects(impact, PodsLost)] == [2 if stopped else 0]
+
+
+def test_a_job_that_was_put_back_already() -> None:
+    """Whoever started it since is not remembered, and was not the queue."""
+    seen = view()
+    started(seen, QUEUE, stopped_since=True)
+    impact = impact_of(update(RUNS, WAITS, by=QUEUE), seen, by=QUEUE, now=START.plus_s(90))
+    assert [one.lasting for one in effects(impact, PodsLost)] == [2]
