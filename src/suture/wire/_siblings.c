@@ -22,8 +22,8 @@
 #endif
 
 enum {
-    TABLE = 512,         /* LIMIT: siblings remembered; lists come by name, so that few will do. */
-    SPEC_BYTES = 8192,   /* LIMIT: longer specs are not remembered: 4 MB in all at most. */
+    TABLE = 128,         /* LIMIT: siblings remembered; lists come by name, where 16 do as well. */
+    SPEC_BYTES = 8192,   /* LIMIT: longer specs are not remembered: 1 MB in all. */
     HOLES = 48,          /* LIMIT: names of volumes in one spec, mounts included. */
     DEPTH = 128,         /* LIMIT: what is nested deeper is left to the caller. */
     BLOCK = 64,
