@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from suture.adapters.webhook import SecretPath
-from suture.adapters.webhookheads import HEADS, Heads, Whole, whole
-from suture.adapters.webhookhttp import MAX_HEAD_BYTES
 from support.serving import Client, Pki, Running, Serve, WebhookServer, request
+from suture.adapters.webhook import SecretPath
+from suture.adapters.webhookheads import HEADS, Begun, Heads, begun
+from suture.adapters.webhookhttp import MAX_HEAD_BYTES, Limits
 
 SECRET = "s" * 40
 START = b"POST /admit HTTP/1.1\r\nHost: webhook\r\n"
@@ -23,9 +25,10 @@ def connect(server: Running[WebhookServer], pki: Pki) -> Client:
         pytest.param(START + b"Content-Length: 2\r\n\r\n{}", b"{}", id="last"),
         pytest.param(START + b"Content-Length: 2\r\nX: y\r\n\r\n{}", b"{}", id="in-between"),
         pytest.param(START + b"Content-Length: 0\r\n\r\n", b"", id="nothing"),
-        pytest.param(START + b"Content-Length: 3\r\n\r\n{}", None, id="more-to-come"),
+        pytest.param(START + b"Content-Length: 3\r\n\r\n{}", b"{}", id="more-to-come"),
         pytest.param(START + b"Content-Length: 1\r\n\r\n{}", None, id="more-than-one"),
         pytest.param(START + b"Content-Length: +2\r\n\r\n{}", None, id="no-digits"),
+        pytest.param(START + b"Content-Length: 0000000002\r\n\r\n{}", None, id="endless"),
         pytest.param(START + b"Content-Length: \r\n\r\n{}", None, id="no-length"),
         pytest.param(START + b"content-length: 2\r\n\r\n{}", None, id="as-nobody-sends-it"),
         pytest.param(START + b"\r\nContent-Length: 2\r\n\r\n{}", None, id="in-the-body"),
@@ -33,17 +36,17 @@ def connect(server: Running[WebhookServer], pki: Pki) -> Client:
         pytest.param(b"", None, id="none"),
     ],
 )
-def test_a_request_that_came_whole_is_told(sent: bytes, found: bytes | None) -> None:
-    """Only what is exactly one request, by the length that it says, is looked up at all."""
-    one = whole(sent, MAX_HEAD_BYTES)
+def test_what_begins_a_request_is_told(sent: bytes, found: bytes | None) -> None:
+    """Only what is no more than one request, by the length that it says, is looked up at all."""
+    one = begun(sent, MAX_HEAD_BYTES)
     assert (one.body if one is not None else None) == found
 
 
 def test_heads_differ_in_all_but_their_length() -> None:
     """The same head with another length is the same; any other byte makes it another."""
 
-    def head(sent: bytes) -> Whole:
-        one = whole(sent, MAX_HEAD_BYTES)
+    def head(sent: bytes) -> Begun:
+        one = begun(sent, MAX_HEAD_BYTES)
         assert one is not None
         return one
 
@@ -71,6 +74,31 @@ def test_the_same_head_again_is_answered_alike(server: Running[WebhookServer], p
                 answer = client.post(f"{path}?timeout=2s", b"z" * size)
                 assert answer.json() == {"path": path, "bytes": size, "name": "kube-apiserver"}
     assert server.server.answers == {200: 12}
+
+
+@pytest.mark.parametrize("cuts", [(1,), (60,), (120, 5_000), (4_096, 8_192, 12_288), (14_999,)])
+def test_a_body_may_come_after_a_head_that_was_read_before(
+    server: Running[WebhookServer], pki: Pki, cuts: tuple[int, ...]
+) -> None:
+    """However a request is cut on its way, it is handed over whole, and so is what follows it."""
+    sent = request(body=b"z" * 15_000) + request(body=b"z" * 3)
+    with connect(server, pki) as client:
+        assert client.post("/admit").status == 200
+        for start, end in zip((0, *cuts), (*cuts, len(sent)), strict=True):
+            client.send(sent[start:end])
+            time.sleep(0.02)
+        assert [client.answer().json()["bytes"] for _ in range(2)] == [15_000, 3]
+    assert server.server.answers == {200: 3}
+
+
+def test_a_body_that_stays_away_is_not_waited_for(serve: Serve, pki: Pki) -> None:
+    """A head that was read before buys no time: what is missing is waited for as long as ever."""
+    with serve(limits=Limits(read_s=0.2)) as server, connect(server, pki) as client:
+        assert client.post("/admit", b"zz").status == 200
+        client.send(request(body=b"z" * 100)[:-50])
+        answer = client.answer()
+        assert (answer.status, answer.closes) == (408, True)
+        assert client.ends()
 
 
 @pytest.mark.parametrize(

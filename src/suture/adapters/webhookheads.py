@@ -13,34 +13,38 @@ HEADS = 64
 paths for a few API servers. Past it all are forgotten: where each head is another (a trace's id is
 in it) nothing is gained, and nothing lost but the look."""
 
+DIGITS = 9
+"""LIMIT: digits of a length that is looked at; bodies are bounded far below that."""
+
 _LENGTH, _LINE, _END = b"\r\nContent-Length: ", b"\r\n", b"\r\n\r\n"
 
 Head = tuple[bytes, bytes]
 """A head as it was sent, before the digits of its length and after them."""
 
 
-class Whole(NamedTuple):
-    """One request that came whole and alone."""
+class Begun(NamedTuple):
+    """The head of a request, how long its body is, and what came of that with the head."""
 
     head: Head
+    length: int
     body: bytes
 
 
-def whole(data: bytes, max_head_bytes: int) -> Whole | None:
-    """Return the one request that some bytes are, or None where they are more, less, or other.
+def begun(data: bytes, max_head_bytes: int) -> Begun | None:
+    """Return the request that some bytes begin with, or None where they are more, or other.
 
     Says nothing of whether it is HTTP: that is the parser's to say of the head, once.
     """
     end = data.find(_END, 0, max_head_bytes)
-    length = data.find(_LENGTH, 0, end) if end > 0 else -1
-    if length < 0:
+    at = data.find(_LENGTH, 0, end) if end > 0 else -1
+    if at < 0:
         return None
-    first = length + len(_LENGTH)
+    first = at + len(_LENGTH)
     last = data.find(_LINE, first, end + len(_LINE))
-    digits, body = data[first:last], end + len(_END)
-    if not digits.isdigit() or int(digits) != len(data) - body:
+    digits, body = data[first:last], data[end + len(_END) :]
+    if not (digits.isdigit() and len(digits) <= DIGITS and len(body) <= int(digits)):
         return None
-    return Whole((data[:first], data[last:end]), data[body:])
+    return Begun((data[:first], data[last:end]), int(digits), body)
 
 
 class Heads:

@@ -22,7 +22,7 @@ import httptools
 import msgspec
 import structlog
 
-from suture.adapters.webhookheads import Heads, whole
+from suture.adapters.webhookheads import Begun, Head, Heads, begun
 from suture.adapters.webhooktls import Peer
 from suture.errors import InputError, UnavailableError
 from suture.wire.limits import check_depth
@@ -170,7 +170,8 @@ class Connection(asyncio.Protocol):
         self._length: int | None = None
         self._chunked = False
         self._expects = False
-        self._keep_alive = True
+        self._unmet: Head | None = None  # its head, where none like it was read before
+        self._missing = 0  # of a body whose head was
         self._path = ""
         self._parts: list[bytes] = []
         self._held = 0
@@ -198,21 +199,40 @@ class Connection(asyncio.Protocol):
         """Feed the parser; whatever it cannot read is answered 400 and closed."""
         if self._phase is _Phase.CLOSING:
             return
+        if self._missing:
+            self._go_on_with(data)
+            return
         # WHY known: a secret is looked for in each head of whoever has not shown it yet.
         alone = self._phase is _Phase.IDLE and self.known
-        request = whole(data, MAX_HEAD_BYTES) if alone else None
-        if request is None:
-            self._parse(data)
+        request = begun(data, MAX_HEAD_BYTES) if alone else None
+        path = self._site.heads.path(request.head) if request is not None else None
+        if request is not None and path is not None and self._has_room(request.length):
+            self._begin(request, path)
             return
-        path = self._site.heads.path(request.head)
-        if path is not None and self._has_room(len(request.body)):
-            self._path = path
-            self._hold(len(request.body))
+        if alone:
+            self._unmet = request.head if request is not None else None
+        self._parse(data)
+
+    def _begin(self, request: Begun, path: str) -> None:
+        """Begin a request whose head was read before; the parser is not asked again."""
+        self._path = path
+        self._hold(request.length)
+        if request.length == len(request.body):
             self._queue(_Request(path, request.body, keep_alive=True))
             return
-        self._parse(data)
-        if self._phase is _Phase.IDLE and self._keep_alive and not self._expects:
-            self._site.heads.remember(request.head, self._path)
+        self._phase = _Phase.BODY
+        self._parts, self._missing = [request.body], request.length - len(request.body)
+        self._limit_time()
+
+    def _go_on_with(self, data: bytes) -> None:
+        """Take more of the body of such a request; what comes after it is another."""
+        part, rest = data[: self._missing], data[self._missing :]
+        self._parts.append(part)
+        self._missing -= len(part)
+        if not self._missing:
+            self._complete(keep_alive=True)
+        if rest:
+            self.data_received(rest)
 
     def _parse(self, data: bytes) -> None:
         """Feed the parser."""
@@ -228,6 +248,10 @@ class Connection(asyncio.Protocol):
             # WHY here too: a single header that never ends does not reach `on_header`.
             self._unparsed_bytes += len(data)
             self._limit_head()
+        self._limit_time()
+
+    def _limit_time(self) -> None:
+        """Have a request that is being read be there within its time."""
         reading = self._phase is _Phase.HEAD or self._phase is _Phase.BODY
         if reading and self._read_timer is None:
             self._read_timer = self._loop.call_later(
@@ -335,12 +359,18 @@ class Connection(asyncio.Protocol):
         """Queue the request, to be answered in this turn, or after those that came before it."""
         if self._phase is not _Phase.BODY:
             return
+        keep_alive = self._parser.should_keep_alive()
+        if self._unmet is not None and keep_alive and not self._expects:
+            self._site.heads.remember(self._unmet, self._path)
+        self._unmet = None
+        self._complete(keep_alive=keep_alive)
+
+    def _complete(self, *, keep_alive: bool) -> None:
         self._phase = _Phase.IDLE
         self._cancel_read_timer()
         parts, self._parts = self._parts, []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
-        self._keep_alive = self._parser.should_keep_alive()
-        self._queue(_Request(self._path, body, self._keep_alive))
+        self._queue(_Request(self._path, body, keep_alive))
 
     def _queue(self, request: _Request) -> None:
         """Have a request answered, once it is there as a whole."""
