@@ -196,7 +196,7 @@ class Connection(asyncio.Protocol):
         self._parser = None  # it refers to us: neither would go before a collection
 
     def data_received(self, data: bytes) -> None:
-        """Feed the parser; whatever it cannot read is answered 400 and closed."""
+        """Take what came: by the parser, save where it has read this head before."""
         if self._phase is _Phase.CLOSING:
             return
         if self._missing:
@@ -235,7 +235,7 @@ class Connection(asyncio.Protocol):
             self.data_received(rest)
 
     def _parse(self, data: bytes) -> None:
-        """Feed the parser."""
+        """Feed the parser; whatever it cannot read is answered 400 and closed."""
         try:
             # The parser copies what it hands on.
             self._parser.feed_data(data)
@@ -366,6 +366,7 @@ class Connection(asyncio.Protocol):
         self._complete(keep_alive=keep_alive)
 
     def _complete(self, *, keep_alive: bool) -> None:
+        """Queue the request that was being read."""
         self._phase = _Phase.IDLE
         self._cancel_read_timer()
         parts, self._parts = self._parts, []
