@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from support.serving import Client, Pki, Running, Serve, WebhookServer, request
-from suture.adapters.webhook import SecretPath
+from support.serving import Client, Pki, Running, Serve, request
+from suture.adapters.webhook import SecretPath, WebhookServer
 from suture.adapters.webhookheads import HEADS, Begun, Heads, begun
 from suture.adapters.webhookhttp import MAX_HEAD_BYTES, Limits
 
