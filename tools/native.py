@@ -35,7 +35,7 @@ ROOMS = ("model/graph", "impact")
 ALSO = (
     "budget/sliding", "journal/writing", "judge", "model/covered", "model/difference",
     "model/history", "model/marks", "model/neighbourhood", "model/references", "model/targets",
-    "model/writes", "policy/evaluate", "policy/index",
+    "model/writes", "policy/engines/quickcalls", "policy/evaluate", "policy/index",
 )  # fmt: skip
 """What judging spends its time in, besides the two rooms."""
 

@@ -315,7 +315,7 @@ def _usage(world: World, actor: Actor, now: Now) -> tuple[Usage, ...]:
 
 def spared_by_quarantine(request: Request) -> bool:
     """Whether a quarantined operator may still write this: its leases, events and status."""
-    return request.subresource == "status" or request.gvr.resource in SPARED
+    return request.subresource == "status" or request.key.resource in SPARED
 
 
 def _note(
@@ -342,10 +342,10 @@ def _note(
             now,
             person=actor.kind in HUMAN,
         )
-    remember(request, change, world.view, now)
-    remember_mark(request, world.view, person=actor.kind in HUMAN)
-    note_made(request, actor, world, now)
     view = world.view
+    remember(request, change, view, now)
+    remember_mark(request, view, person=actor.kind in HUMAN)
+    note_made(request, actor, world, now)
     written = _written(change, view) if charged else ""
     if not (change.removed or written):
         return
@@ -381,7 +381,7 @@ def _selector_known(request: Request, world: World, now: Now) -> bool:
         return False
     old = request.old
     asked = world.history.collection(
-        request.user.username, request.gvr.resource, request.namespace, now
+        request.user.username, request.key.resource, request.namespace, now
     )
     # WHY not everything: its objects have to be judged as if their selector had not been seen.
     return (
@@ -400,7 +400,7 @@ def note_collection(request: Request, world: World, now: Now) -> None:
     if isinstance(request.extent, Collection):
         world.history.note_collection(
             request.user.username,
-            request.gvr.resource,
+            request.key.resource,
             request.namespace,
             request.extent,
             now,

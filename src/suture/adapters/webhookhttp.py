@@ -22,6 +22,7 @@ import httptools
 import msgspec
 import structlog
 
+from suture.adapters.webhookheads import Begun, Head, Heads, begun
 from suture.adapters.webhooktls import Peer
 from suture.errors import InputError, UnavailableError
 from suture.wire.limits import check_depth
@@ -123,6 +124,7 @@ class Site:
         """How many answers of each HTTP status were written."""
         self.strangers = 0
         """How many connections were closed without an answer."""
+        self.heads = Heads()
 
     def has_room(self) -> bool:
         """Tell whether one more may come in, at the cost of a stranger when all is full."""
@@ -168,6 +170,8 @@ class Connection(asyncio.Protocol):
         self._length: int | None = None
         self._chunked = False
         self._expects = False
+        self._unmet: Head | None = None  # its head, where none like it was read before
+        self._missing = 0  # of a body whose head was
         self._path = ""
         self._parts: list[bytes] = []
         self._held = 0
@@ -192,9 +196,46 @@ class Connection(asyncio.Protocol):
         self._parser = None  # it refers to us: neither would go before a collection
 
     def data_received(self, data: bytes) -> None:
-        """Feed the parser; whatever it cannot read is answered 400 and closed."""
+        """Take what came: by the parser, save where it has read this head before."""
         if self._phase is _Phase.CLOSING:
             return
+        if self._missing:
+            self._go_on_with(data)
+            return
+        # WHY known: a secret is looked for in each head of whoever has not shown it yet.
+        alone = self._phase is _Phase.IDLE and self.known
+        request = begun(data, MAX_HEAD_BYTES) if alone else None
+        path = self._site.heads.path(request.head) if request is not None else None
+        if request is not None and path is not None and self._has_room(request.length):
+            self._begin(request, path)
+            return
+        if alone:
+            self._unmet = request.head if request is not None else None
+        self._parse(data)
+
+    def _begin(self, request: Begun, path: str) -> None:
+        """Begin a request whose head was read before; the parser is not asked again."""
+        self._path = path
+        self._hold(request.length)
+        if request.length == len(request.body):
+            self._queue(_Request(path, request.body, keep_alive=True))
+            return
+        self._phase = _Phase.BODY
+        self._parts, self._missing = [request.body], request.length - len(request.body)
+        self._limit_time()
+
+    def _go_on_with(self, data: bytes) -> None:
+        """Take more of the body of such a request; what comes after it is another."""
+        part, rest = data[: self._missing], data[self._missing :]
+        self._parts.append(part)
+        self._missing -= len(part)
+        if not self._missing:
+            self._complete(keep_alive=True)
+        if rest:
+            self.data_received(rest)
+
+    def _parse(self, data: bytes) -> None:
+        """Feed the parser; whatever it cannot read is answered 400 and closed."""
         try:
             # The parser copies what it hands on.
             self._parser.feed_data(data)
@@ -207,7 +248,12 @@ class Connection(asyncio.Protocol):
             # WHY here too: a single header that never ends does not reach `on_header`.
             self._unparsed_bytes += len(data)
             self._limit_head()
-        if self._phase in {_Phase.HEAD, _Phase.BODY} and self._read_timer is None:
+        self._limit_time()
+
+    def _limit_time(self) -> None:
+        """Have a request that is being read be there within its time."""
+        reading = self._phase is _Phase.HEAD or self._phase is _Phase.BODY
+        if reading and self._read_timer is None:
             self._read_timer = self._loop.call_later(
                 self._site.limits.read_s, self._read_too_slowly
             )
@@ -295,12 +341,11 @@ class Connection(asyncio.Protocol):
             self._refuse(411, "length_missing", "send a Content-Length")
         elif self._length > MAX_BODY_BYTES:
             self._refuse(413, "body_too_large", f"a body has at most {MAX_BODY_BYTES} bytes")
-        elif self._site.held_bytes + self._length > self._site.limits.held_bytes:
+        elif not self._has_room(self._length):
             self._refuse(503, "overloaded", "too many bodies are waiting; come again")
         else:
             self._path = known_path
-            self._held += self._length
-            self._site.held_bytes += self._length
+            self._hold(self._length)
             self._phase = _Phase.BODY
             if self._expects:
                 self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -314,12 +359,23 @@ class Connection(asyncio.Protocol):
         """Queue the request, to be answered in this turn, or after those that came before it."""
         if self._phase is not _Phase.BODY:
             return
+        keep_alive = self._parser.should_keep_alive()
+        if self._unmet is not None and keep_alive and not self._expects:
+            self._site.heads.remember(self._unmet, self._path)
+        self._unmet = None
+        self._complete(keep_alive=keep_alive)
+
+    def _complete(self, *, keep_alive: bool) -> None:
+        """Queue the request that was being read."""
         self._phase = _Phase.IDLE
-        self._since = self._loop.time()
         self._cancel_read_timer()
         parts, self._parts = self._parts, []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
-        request = _Request(self._path, body, self._parser.should_keep_alive())
+        self._queue(_Request(self._path, body, keep_alive))
+
+    def _queue(self, request: _Request) -> None:
+        """Have a request answered, once it is there as a whole."""
+        self._since = self._loop.time()
         first = not self._waiting and self._task is None
         if len(self._waiting) < MAX_PIPELINED + (self._task is None):
             self._waiting.append(request)
@@ -446,6 +502,16 @@ class Connection(asyncio.Protocol):
         if self._read_timer is not None:
             self._read_timer.cancel()
             self._read_timer = None
+
+    def _has_room(self, size_bytes: int) -> bool:
+        site = self._site
+        return size_bytes <= MAX_BODY_BYTES and (
+            site.held_bytes + size_bytes <= site.limits.held_bytes
+        )
+
+    def _hold(self, size_bytes: int) -> None:
+        self._held += size_bytes
+        self._site.held_bytes += size_bytes
 
     def _release_body(self, size_bytes: int | None = None) -> None:
         released = self._held if size_bytes is None else min(size_bytes, self._held)

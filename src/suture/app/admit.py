@@ -268,7 +268,7 @@ async def _marked(judgement: Judgement, decision: str, world: World, rim: Rim) -
 
 def _rests_on(request: Request) -> tuple[Resource, ...]:
     """Return the types that every destructive decision reads."""
-    return (request.gvr.resource, PODS, SERVICES)
+    return (request.key.resource, PODS, SERVICES)
 
 
 async def _fresh_enough(request: Request, rim: Rim) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from suture.app.severity import Severity, severity
 from suture.impact.change import Change
 from suture.impact.effects import (
     AdmissionPathBroken,
@@ -23,6 +22,8 @@ from suture.impact.effects import (
     ServiceEmptied,
     Victim,
 )
+from suture.impact.graded import severity
+from suture.impact.severity import Severity
 from suture.impact.telling import phrase, told
 from suture.model.boxes import Box, Condition, Line, Maker, Met, Neighbourhood
 from suture.model.edges import Edge

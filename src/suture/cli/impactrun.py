@@ -10,7 +10,6 @@ from shutil import which
 
 from suture.adapters.files import load_policies
 from suture.adapters.snapshots import clock
-from suture.app.severity import Severity
 from suture.app.whatif import ASKER, Answer, Asker, Question, QuestionError, Questions, asker
 from suture.cli.impact import EXIT_NOTABLE, EXIT_REFUSED, EXIT_SEVERE, Common
 from suture.cli.impactbodies import Bodies, Changed
@@ -18,6 +17,7 @@ from suture.cli.impactview import Report, show
 from suture.cli.modelsources import load
 from suture.errors import DocumentError, InputError, SutureError
 from suture.impact.effects import VICTIMS_NAMED
+from suture.impact.severity import Severity
 from suture.model.kindnames import kind_in, resolve_object
 from suture.model.names import DAEMON_SETS, NODES, PODS, ObjectKey, Propagation, Resource
 from suture.model.objects import PodFacts

@@ -13,10 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from suture.app.severity import Severity, severity
 from suture.app.whatif import Answer
 from suture.cli.terminal import Console, plain
 from suture.impact.effects import Confidence, Effect, Victim
+from suture.impact.graded import severity
+from suture.impact.severity import Severity
 from suture.impact.telling import phrase, told, words_of
 from suture.impact.told import Told
 from suture.model.kindnames import ABBREVIATED

@@ -45,7 +45,7 @@ def _targets(request: Request, view: GraphView) -> tuple[tuple[int, ...], tuple[
         case One() | CollectionItem():
             return _one(view, request.key, request.object_uid)
         case Collection() as asked:
-            resource = request.gvr.resource
+            resource = request.key.resource
             unknown = unfollowed(asked.fields, resource)
             if unknown:
                 # WHY none: each object comes to admission by itself, and is judged there.

@@ -154,7 +154,7 @@ def rewrites_custom(request: Request) -> bool:
     return (
         request.operation is Operation.UPDATE
         and not request.subresource
-        and is_custom(request.gvr.resource)
+        and is_custom(request.key.resource)
         and request.old_body != request.new_body
     )
 
@@ -211,7 +211,7 @@ def _annotates_route(request: Request) -> bool:
     return (
         request.operation is Operation.UPDATE
         and not request.subresource
-        and is_route(request.gvr.resource)
+        and is_route(request.key.resource)
         and request.old_body != request.new_body
         and annotations_of(request.old_body) != annotations_of(request.new_body)
     )

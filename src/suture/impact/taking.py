@@ -26,5 +26,5 @@ def takes_away(request: Request, change: Change) -> bool:
 
 def places_of(request: Request, change: Change, view: GraphView) -> frozenset[str]:
     """Return the namespaces in which something changes or goes; a namespace is in itself."""
-    own = request.name if request.gvr.resource == NAMESPACES else request.namespace
+    own = request.name if request.key.resource == NAMESPACES else request.namespace
     return frozenset((own, *map(view.namespace, change.removed)))

@@ -104,6 +104,7 @@ def phrase(line: Told) -> str:
 
 def told(effect: Effect) -> Told:
     """Return an effect in short."""
+    # WHY in this order: what most deletes have comes first, each case being a look at its type.
     match effect:
         case ObjectsRemoved():
             after = effect.population - effect.count
@@ -111,6 +112,10 @@ def told(effect: Effect) -> Told:
                 effect, effect.resource, effect.population, after, effect.count,
                 effect.victims, counted=effect.counted,
             )  # fmt: skip
+        case EndpointsLost():
+            return _of(effect, effect.service, effect.before, effect.after)
+        case ForeignWrite():
+            return _of(effect, effect.target, 1, 1, 1)
         case PodsLost():
             after = effect.before - effect.count
             return _of(effect, effect.maker, effect.before, after, victims=effect.victims)
@@ -119,8 +124,6 @@ def told(effect: Effect) -> Told:
         case PlacementLost():
             before, after = effect.nodes_before, effect.nodes_after
             return _of(effect, effect.workload, before, after, effect.gone)
-        case EndpointsLost():
-            return _of(effect, effect.service, effect.before, effect.after)
         case ServiceEmptied():
             return _of(effect, effect.service, effect.before, 0)
         case RouteBroken():
@@ -171,8 +174,6 @@ def told(effect: Effect) -> Told:
                 effect.population - effect.count, effect.count, effect.victims,
                 counted=effect.count - effect.explained,
             )  # fmt: skip
-        case ForeignWrite():
-            return _of(effect, effect.target, 1, 1, 1)
         case FinalizerRemoved():
             subject = f"{words_of(effect.target)} {effect.finalizer}"
             return _line(effect, subject, 1, 0, 1, (effect.target,))

@@ -153,7 +153,7 @@ def kept_body(request: Request) -> bytes:
     body = request.old_body
     if request.subresource or len(body) > BODY_BYTES:
         return b""
-    return redacted(body) if request.gvr.resource == SECRETS else body
+    return redacted(body) if request.key.resource == SECRETS else body
 
 
 def redacted(body: bytes) -> bytes:

@@ -44,7 +44,7 @@ def digest_of(request: Request) -> str:
     parts: list[str | bytes] = [
         request.user.username,
         request.operation.value,
-        str(request.gvr.resource),
+        str(request.key.resource),
         request.namespace,
         # WHY: a name that the API server makes up is another at each attempt.
         made or request.key.name,
@@ -68,7 +68,7 @@ def _creates(request: Request) -> bool:
 
 def _written(request: Request) -> list[str | bytes]:
     """Return what would be written: the parts that would differ, as they would be then."""
-    secret = request.gvr.resource == SECRETS
+    secret = request.key.resource == SECRETS
     before, after = _wishes(request.old_body, secret), _wishes(request.new_body, secret)
     found: list[str | bytes] = []
     for name in sorted(before.keys() | after.keys()):

@@ -97,7 +97,7 @@ class Habits:
         if new is None:
             return
         if request.subresource == "status":
-            self._kinds.note(request.gvr.resource, identity)
+            self._kinds.note(request.key.resource, identity)
             return
         if request.subresource:
             return

@@ -114,7 +114,7 @@ def _propagation(case: Case) -> str:
 
 _READERS: Mapping[str, Callable[[Case], object]] = {
     "request.operation": lambda case: case.request.operation.value,
-    "request.resource": lambda case: str(case.request.gvr.resource),
+    "request.resource": lambda case: str(case.request.key.resource),
     "request.subresource": lambda case: case.request.subresource,
     "request.namespace": lambda case: case.request.namespace,
     "request.name": lambda case: case.request.key.name,

@@ -128,7 +128,7 @@ EVERYTHING = Match()
 def namespace_of(case: Case) -> str:
     """Return where a request happens; a Namespace happens in itself."""
     request = case.request
-    if request.gvr.resource == NAMESPACES:
+    if request.key.resource == NAMESPACES:
         return request.key.name
     return request.namespace
 

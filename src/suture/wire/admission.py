@@ -16,6 +16,7 @@ from suture.model.names import NAMESPACES, Gvk, Gvr, Operation, Propagation
 from suture.model.objects import ClusterObject
 from suture.model.request import CollectionItem, DeleteOptions, One, Request
 from suture.verdict import Verdict
+from suture.wire.interned import Interned
 from suture.wire.shapes import ABSENT
 from suture.wire.trim import UNREADABLE, Both, Reader, TrimError, Trimmer
 
@@ -27,6 +28,10 @@ WARNINGS_CHARS = 4096
 middle of a word, so the last whole warning that fits is our end."""
 
 STATUS_REASONS = {403: "Forbidden", 429: "TooManyRequests"}
+
+OPTIONS = 256
+"""LIMIT: options of deletes remembered as they are spelled, in two generations, 0.5 kB each: a
+client sends the same with every delete, save where it names the object's life in them."""
 
 DECISION_ID = "decision-id"
 """The audit annotation by which an audit line leads back to the journal."""
@@ -113,6 +118,13 @@ class _Scale(msgspec.Struct, gc=False):
 
 _review_decoder = msgspec.json.Decoder(_Review)
 _options_decoder = msgspec.json.Decoder(Options)
+
+
+def _read_options(raw: bytes) -> DeleteOptions:
+    return _options_decoder.decode(raw).value()
+
+
+_delete_options = Interned(_read_options, OPTIONS)
 _eviction_decoder = msgspec.json.Decoder(_Eviction)
 _scale_decoder = msgspec.json.Decoder(_Scale)
 
@@ -146,7 +158,8 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
     gvk = Gvk(asked.kind.group, asked.kind.version, asked.kind.kind)
     user = _user(asked.user_info, trimmer)
     new_body, old_body = _body(asked.object), _body(asked.old_object)
-    reader = trimmer.reader(gvr.resource, gvk)
+    resource = gvr.resource
+    reader = trimmer.reader(resource, gvk)
     new = old = None
     changed: tuple[str, ...] | None = None
     if _rewrites(asked, old_body, new_body):
@@ -168,7 +181,7 @@ def decode_review(body: bytes, trimmer: Trimmer = _trimmer) -> Request:
         gvr=gvr,
         gvk=gvk,
         subresource=asked.sub_resource,
-        namespace="" if gvr.resource == NAMESPACES else asked.namespace,
+        namespace="" if resource == NAMESPACES else asked.namespace,
         name=asked.name or _name(old) or _name(new),
         user=user,
         extent=CollectionItem() if collected else One(),
@@ -254,8 +267,8 @@ def _options(asked: _Request, gvk: Gvk, new_body: bytes) -> DeleteOptions:
     try:
         if asked.operation is Operation.DELETE:
             raw = _body(asked.options)
-            options = _options_decoder.decode(raw) if raw else None
-        elif asked.sub_resource == "eviction" and gvk.kind == "Eviction" and new_body:
+            return _delete_options.get(raw) if raw else DeleteOptions()
+        if asked.sub_resource == "eviction" and gvk.kind == "Eviction" and new_body:
             field = "request.object.deleteOptions"
             options = _eviction_decoder.decode(new_body).delete_options
     except UNREADABLE as error:

@@ -17,14 +17,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from suture.policy.engines import ListOf, MapOf, Record, Scalar, ValueType
+from suture.policy.engines import ListOf, MapOf, Record, Scalar, ValueType, quickcalls
 from suture.policy.engines.celtree import Call, Field, Fold, Items, Literal, Name, Node, Other
 from suture.policy.engines.quickbody import code_of
 
 Quick = Callable[[Mapping[str, object]], object]
 """An expression as a function of the values of a case, by their full names."""
 
-_LEAST, _MOST = -(2**63), 2**63 - 1
 _COMPARE: Mapping[str, ast.cmpop] = {
     "_==_": ast.Eq(),
     "_!=_": ast.NotEq(),
@@ -315,61 +314,6 @@ def _tuple(items: list[ast.expr]) -> ast.Tuple:
     return ast.Tuple(items, ast.Load())
 
 
-# -- what the functions call
-
-
-def _whole(value: int) -> int:
-    if not _LEAST <= value <= _MOST:
-        raise OverflowError
-    return value
-
-
-def _divided(one: int, other: int) -> int:
-    result = abs(one) // abs(other)
-    return _whole(result if (one < 0) == (other < 0) else -result)
-
-
-def _remainder(one: int, other: int) -> int:
-    result = abs(one) % abs(other)
-    return result if one >= 0 else -result
-
-
-def _negated(value: int) -> int:
-    return _whole(-value)
-
-
-def _summed(values: list[int]) -> int:
-    return _whole(sum(values))
-
-
-def _item(values: list[object], index: int) -> object:
-    if index < 0:
-        raise IndexError
-    return values[index]
-
-
-def _joined(values: list[str], between: str) -> str:
-    return between.join(values)
-
-
-def _sliced(values: list[object], start: int, end: int) -> list[object]:
-    if not 0 <= start <= end <= len(values):
-        raise IndexError
-    return list(values[start:end])
-
-
-def _digits(value: object) -> str:
-    if type(value) is not int:
-        raise TypeError
-    return str(value)
-
-
-def _said(value: object) -> str:
-    if isinstance(value, str):
-        return str(value)
-    return _digits(value)
-
-
 _GLOBALS: Mapping[str, object] = {
     "__builtins__": {},
     "any": any,
@@ -378,16 +322,16 @@ _GLOBALS: Mapping[str, object] = {
     "len": len,
     "max": max,
     "min": min,
-    "whole": _whole,
-    "divided": _divided,
-    "remainder": _remainder,
-    "negated": _negated,
-    "summed": _summed,
-    "item": _item,
-    "joined": _joined,
-    "sliced": _sliced,
-    "digits": _digits,
-    "said": _said,
+    "whole": quickcalls.whole,
+    "divided": quickcalls.divided,
+    "remainder": quickcalls.remainder,
+    "negated": quickcalls.negated,
+    "summed": quickcalls.summed,
+    "item": quickcalls.item,
+    "joined": quickcalls.joined,
+    "sliced": quickcalls.sliced,
+    "digits": quickcalls.digits,
+    "said": quickcalls.said,
     "starts": str.startswith,
     "ends": str.endswith,
     "holds": str.__contains__,
