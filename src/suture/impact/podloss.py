@@ -16,6 +16,7 @@ from suture.impact.parents import asked_for, resize_explained, wanted_count
 from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.impact.serving import classes_of
+from suture.impact.standstill import kept_up
 from suture.model.graph import GraphView
 from suture.model.names import PODS
 from suture.model.objects import NodeFacts, WorkloadFacts
@@ -175,7 +176,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         explained=count if explained else 0,
         lasting=0 if explained else count,
         # WHY not asked for: it is what asks for them that wants fewer.
-        wanted=-1 if resized.asked else asked_for(view, resized.row),
+        wanted=-1 if resized.asked else max(asked_for(view, resized.row), kept_up(scene, resized)),
         population=view.count(PODS),
         confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )
