@@ -93,6 +93,9 @@ def test_who_never_wrote_a_role_takes_rights_out_under_those_at_work() -> None:
             id="the-next-version-of-its-release",
         ),
         pytest.param(
+            role(*BOTH), role(PODS_RULE, by=("helm",), marks=HELM), None, id="taken-over-by-one"
+        ),
+        pytest.param(
             role(*BOTH),
             role(PODS_RULE, {**LEASES_RULE, "verbs": ["get"]}, by=("other",)),
             None,

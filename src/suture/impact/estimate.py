@@ -26,6 +26,7 @@ from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.loosened import loosened_effects, loosens
 from suture.impact.ownership import ownership_effects, rewrites_owners
 from suture.impact.placing import moves_pods, placement_effects
+from suture.impact.preempting import default_effects, sets_default
 from suture.impact.privileges import GIVING, privilege_effects, touches_rights
 from suture.impact.recent import rewrites_status
 from suture.impact.references import breaks_references, may_be_named, reference_effects
@@ -47,6 +48,7 @@ from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
 from suture.impact.traffic import POLICIES
 from suture.impact.unkept import is_let_go, unkept_effects
+from suture.impact.unpublished import unpublished_effects, writes_status
 from suture.impact.vouching import vouching_effects
 from suture.impact.withdrawn import withdrawn_effects
 from suture.model.actor import Actor
@@ -132,6 +134,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
     Family(frozenset({"entries_dropped"}), loosens, loosened_effects),
+    Family(frozenset({"entries_dropped"}), sets_default, default_effects),
+    Family(frozenset({"entries_dropped"}), writes_status, unpublished_effects),
     Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
     Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, may_hold_room),

@@ -27,15 +27,15 @@ def is_strange(scene: Scene, before: ClusterObject, after: ClusterObject) -> boo
 
     It has the rules of another version, or of a name that another uses, and does not know who lives
     by those that are there. WHY no person: who takes a right out by hand means it. A role that
-    stays with the release or application whose mark it has is its next version, and one that is
-    made of parts is filled by the control plane.
+    stays with the release or application whose mark it has is its next version, one that gets its
+    first mark is taken over, and one that is made of parts is filled by the control plane.
     """
-    marks = managers_of(before)
+    marks, kept = managers_of(before), managers_of(after)
     return (
         scene.actor.kind is not IdentityKind.PERSON
         and bool(before.managers)
         and not set(after.managers) <= set(before.managers)
-        and not (marks and marks == managers_of(after))
+        and not (kept and (kept == marks or not marks))
         and not (isinstance(before.facts, RoleFacts) and before.facts.aggregates)
     )
 
