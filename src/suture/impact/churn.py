@@ -23,6 +23,7 @@ from suture.impact.recent import (
 )
 from suture.impact.scene import Scene, named
 from suture.impact.stamps import FOLLOWING, restarts
+from suture.impact.unsettled import LOOP_S, evicted_again
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
@@ -80,7 +81,18 @@ def _removed(scene: Scene, now: Now) -> list[Churn]:
             deed = Deed(what, request.user.username, number(view.uid(row)))
             found += _told(scene, word, deed, scene.victim(row), now)
     found += _rounds(scene, word, now)
+    if evicted:
+        found += _unsettled(scene, now)
     return found
+
+
+def _unsettled(scene: Scene, now: Now) -> Iterator[Churn]:
+    """Yield the owners of whose pods each one was evicted several times within some hours."""
+    for owner, times in evicted_again(scene.view, scene.change.direct[:ROWS_ASKED], now):
+        yield Churn(
+            target=scene.victim(owner), what="evicted", times=times, window_s=LOOP_S,
+            actors=1, rounds=True, confidence=Confidence.BOUNDED,
+        )  # fmt: skip
 
 
 def _rounds(scene: Scene, word: str, now: Now) -> Iterator[Churn]:

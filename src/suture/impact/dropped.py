@@ -16,6 +16,7 @@ from suture.impact.addresses import addresses_left
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import EntriesDropped
 from suture.impact.nodelocal import nodes_left
+from suture.impact.resolving import answers_left
 from suture.impact.scene import Scene, named
 from suture.impact.traffic import DNS_PORTS, is_dns
 from suture.model.difference import UNREADABLE, parts_of
@@ -107,28 +108,32 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Link]) -> Iterable[Entr
         is_dns(view, one) for pod in readers for one in view.services_of(pod.row)
     ):
         return
-    if _names_domain(scene.request.old_body) and not _names_domain(scene.request.new_body):
+    old, new = _lines(scene.request.old_body), _lines(scene.request.new_body)
+    reading = len({link.row for link in readers})
+    if made.before is not None:
+        yield from answers_left(scene, made.before, made.after, (old, new), reading)
+    if _names_domain(old) and not _names_domain(new):
         yield EntriesDropped(
             holder=named(made.after.key, made.after.uid),
             field="data",
             before=1,
             dropped=1,
             entries=(CLUSTER_DOMAIN,),
-            readers=len({link.row for link in readers}),
+            readers=reading,
             critical=True,
         )
 
 
-def _names_domain(body: bytes) -> bool:
-    """Whether a line of any value names the cluster's own domain; what follows a `#` is none."""
+def _lines(body: bytes) -> str:
+    """Return the lines of all values."""
     data = _read(parts_of(body).get("data"))
     values = data.values() if isinstance(data, dict) else ()
-    return any(
-        CLUSTER_DOMAIN in line.partition("#")[0]
-        for text in values
-        if isinstance(text, str)
-        for line in text.splitlines()
-    )
+    return "\n".join(text for text in values if isinstance(text, str))
+
+
+def _names_domain(text: str) -> bool:
+    """Whether a line names the cluster's own domain; what follows a `#` is none."""
+    return any(CLUSTER_DOMAIN in line.partition("#")[0] for line in text.splitlines())
 
 
 def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:

@@ -23,8 +23,10 @@ from suture.impact.growth import creates, growth_effects
 from suture.impact.hollow import hollow_effects, hollows
 from suture.impact.leading import leading_effects, leads_elsewhere
 from suture.impact.loops import loop_effects, may_close_a_ring
+from suture.impact.loosened import loosened_effects, loosens
 from suture.impact.ownership import ownership_effects, rewrites_owners
 from suture.impact.placing import moves_pods, placement_effects
+from suture.impact.preempting import default_effects, sets_default
 from suture.impact.privileges import GIVING, privilege_effects, touches_rights
 from suture.impact.recent import rewrites_status
 from suture.impact.references import breaks_references, may_be_named, reference_effects
@@ -45,6 +47,8 @@ from suture.impact.storage import HOLDERS, data_effects, release_effects, releas
 from suture.impact.stuck import stuck_effects
 from suture.impact.tenure import foreign_effects, may_be_foreign
 from suture.impact.traffic import POLICIES
+from suture.impact.unkept import is_let_go, unkept_effects
+from suture.impact.unpublished import unpublished_effects, writes_status
 from suture.impact.vouching import vouching_effects
 from suture.impact.withdrawn import withdrawn_effects
 from suture.model.actor import Actor
@@ -108,6 +112,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
     Family(frozenset({"data_lost"}), releases, release_effects),
+    Family(frozenset({"data_lost"}), is_let_go, unkept_effects),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),
     Family(frozenset({"reference_broken"}), breaks_references, reference_effects, may_be_named),
     Family(frozenset({"deletion_stuck"}), _takes_away, stuck_effects),
@@ -128,6 +133,9 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
+    Family(frozenset({"entries_dropped"}), loosens, loosened_effects),
+    Family(frozenset({"entries_dropped"}), sets_default, default_effects),
+    Family(frozenset({"entries_dropped"}), writes_status, unpublished_effects),
     Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
     Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, may_hold_room),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.delivery import answered_meanwhile
+from suture.impact.drained import drains
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.explained import held_up
 from suture.impact.parents import asked_for, resize_explained, wanted_count
@@ -17,10 +18,10 @@ from suture.impact.putback import puts_back
 from suture.impact.recent import taken_from
 from suture.impact.scene import Scene
 from suture.impact.serving import classes_of
+from suture.impact.standstill import kept_up
 from suture.model.graph import GraphView
 from suture.model.names import PODS
-from suture.model.objects import NodeFacts, WorkloadFacts
-from suture.model.placement import REPELS
+from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S
 
 NAMED_MAKERS: Final = 8
@@ -65,7 +66,9 @@ def pod_effects(scene: Scene) -> Iterable[PodsLost]:
             loss.ready += count if lot.serves else 0
             if lot.serves and by_name:
                 several = [pod] if bare else lot.pods
-                loss.drained += sum(one in scene.direct and drains(scene, one) for one in several)
+                loss.drained += sum(
+                    one in scene.direct and drains(scene.view, one, scene.now) for one in several
+                )
             loss.explained += explained
             loss.self_healing += left if heals else 0
             loss.lasting += 0 if heals else left
@@ -91,25 +94,6 @@ def declared(view: GraphView, maker: int, running: int) -> int:
     facts = view.facts(maker)
     wants = facts.replicas if isinstance(facts, WorkloadFacts) else wanted_count(view, maker)
     return running if wants is None else wants
-
-
-def drains(scene: Scene, pod: int) -> bool:
-    """Whether a pod is on a node that is closed to new ones, or going, so that it has to move."""
-    view = scene.view
-    node = view.node_of(pod)
-    if node is None:
-        return False
-    if view.gone(node) or view.terminating(node):
-        return True
-    facts = view.facts(node)
-    if not isinstance(facts, NodeFacts):
-        return False
-    if facts.unschedulable or not facts.ready:
-        return True
-    if scene.now is None or not any(one.effect in REPELS for one in facts.taints):
-        return False
-    # WHY not every taint: a dedicated node has one for good, which its pods tolerate.
-    return view.name(node) in view.history.writes.closed(scene.now)
 
 
 def _effect(scene: Scene, maker: int, loss: _Loss, *, named: bool) -> PodsLost:
@@ -178,7 +162,9 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         explained=count if explained else 0,
         lasting=0 if explained else count,
         # WHY not asked for: it is what asks for them that wants fewer.
-        wanted=-1 if resized.asked else asked_for(view, resized.row, least=True),
+        wanted=-1
+        if resized.asked
+        else max(asked_for(view, resized.row, least=True), kept_up(scene, resized)),
         population=view.count(PODS),
         confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )

@@ -16,6 +16,7 @@ from suture.impact.builtin import CONTROLLERS
 from suture.impact.byhand import goes_next
 from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
+from suture.impact.narrowed import aggregating, is_strange
 from suture.impact.parents import maker_of
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT, account_of
@@ -166,11 +167,14 @@ def _role(
         )
         for one in bindings
     ]
-    for total, ones in _aggregating(view, before, after):
+    through: set[int] = set()
+    for row, now, then in aggregating(view, before, after):
+        ones = view.sources(row, Edge.ROLE)
+        through.update(ones)
         changes += [
             (
-                read_binding(view, view.at(one), role=total),
-                read_binding(view, view.at(one), role=_with(total, after)),
+                read_binding(view, view.at(one), role=now),
+                read_binding(view, view.at(one), role=then),
             )
             for one in ones
         ]
@@ -179,32 +183,8 @@ def _role(
     yield from _gained(scene, after, changes, own)
     if before is not None:
         lost = [(old, new) for old, new in changes if old is not None]
-        yield from _lost(scene, after, lost, own, None)
-
-
-def _aggregating(
-    view: GraphView, before: ClusterObject | None, after: ClusterObject
-) -> Iterator[tuple[ClusterObject, list[int]]]:
-    """Yield the ClusterRoles that the control plane fills from a written one, with bindings."""
-    if after.key.resource != CLUSTER_ROLES:
-        return
-    for row in view.rows(CLUSTER_ROLES):
-        facts = view.facts(row)
-        if not isinstance(facts, RoleFacts) or not facts.aggregates:
-            continue
-        if any(one.matches(after.labels) for one in facts.aggregates):
-            total = view.at(row)
-            if total.key != after.key and (before is None or before.facts != after.facts):
-                yield total, view.sources(row, Edge.ROLE)
-
-
-def _with(total: ClusterObject, part: ClusterObject) -> ClusterObject:
-    """Return a role with the rules of another added, as aggregation does."""
-    mine, theirs = total.facts, part.facts
-    if not isinstance(mine, RoleFacts) or not isinstance(theirs, RoleFacts):
-        return total
-    facts = RoleFacts((*mine.rules, *theirs.rules), mine.aggregates)
-    return msgspec.structs.replace(total, facts=facts)
+        strange = is_strange(scene, before, after)
+        yield from _lost(scene, after, lost, own | through, None, strange=strange)
 
 
 # ---- what is gained and lost
@@ -245,6 +225,8 @@ def _lost(
     changes: Sequence[tuple[Grant, Grant | None]],
     gone: set[int],
     row: int | None,
+    *,
+    strange: bool = False,
 ) -> Iterator[PrivilegeLost]:
     told = 0
     for old, new in changes:
@@ -265,7 +247,8 @@ def _lost(
             if told > SUBJECTS_TOLD:
                 return
             passed_on = new is not None and _passed_on(scene, subject, old, new)
-            wiped = none or passed_on or subject in left_out
+            narrowed = strange and new is not None and new.rights < old.rights
+            wiped = none or passed_on or narrowed or subject in left_out
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",
                 source=named(source.key, source.uid),

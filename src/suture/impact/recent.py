@@ -20,6 +20,7 @@ from suture.impact.machines import node_behind
 from suture.impact.records import remember_pruned, remember_release
 from suture.impact.resting import remember_rest
 from suture.impact.stamps import restarts
+from suture.impact.unsettled import note_evicted
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
@@ -243,6 +244,8 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
     for owner, resource, count in takings(view, change.direct):
         writes.count(taken_from(owner, resource), now, count)
     remember_rest(view, change.direct[:DIRECT_NOTED], now)
+    if evicted:
+        note_evicted(view, change.direct[:DIRECT_NOTED], identity, now)
 
 
 def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:

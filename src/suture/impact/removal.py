@@ -15,6 +15,7 @@ from suture.impact.atwork import (
     works,
 )
 from suture.impact.disruption import kept_by_budget
+from suture.impact.drained import drains
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
     KEPT_BY_NAME,
@@ -35,7 +36,6 @@ from suture.impact.hands import (
     own_copy,
 )
 from suture.impact.keeping import keeps_secret
-from suture.impact.podloss import drains
 from suture.impact.protected import protected, protected_pods
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
@@ -140,7 +140,7 @@ def _guarded(scene: Scene, lot: Lot) -> bool:
         and maker >= 0
         and is_custom(view.resource(maker))
         and scene.causes.wanted(pod)
-        and not drains(scene, pod)
+        and not drains(scene.view, pod, scene.now)
         and kept_by_budget(scene, lot)
     )
 

@@ -55,7 +55,7 @@ class PrivilegeLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `system`: the subject is part of the control plane (`system:` names, accounts of kube-system
     under which a built-in controller or a workload works).
     `running`: pods that run as it. `wiped`: the binding stays and binds nobody, or few
-    of those at work by it, or the role stays and allows nothing.
+    of those at work by it, or the role stays and allows nothing, or less by a stranger's hand.
     """
 
     subject: str

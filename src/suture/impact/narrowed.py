@@ -1,0 +1,92 @@
+"""Roles that give less: by who has never written them, or through the parts that they are made of.
+
+Beside `privileges`, which says who loses what: here it is what a role comes to be, and whether
+whoever writes it can have meant it.
+Source: rbac/v1 `aggregationRule` (the control plane fills such a ClusterRole with the rules of all
+those that its selectors match); `metadata.managedFields`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from suture.impact.scene import Scene
+from suture.model.actor import IdentityKind
+from suture.model.facts import RoleFacts
+from suture.model.graph import GraphView
+from suture.model.habits import managers_of
+from suture.model.names import CLUSTER_ROLES
+from suture.model.objects import ClusterObject
+from suture.model.rights import RightsRule
+
+
+def is_strange(scene: Scene, before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether a machine writes a role that it has never written, and that is not of its release.
+
+    It has the rules of another version, or of a name that another uses, and does not know who lives
+    by those that are there. WHY no person: who takes a right out by hand means it. A role that
+    stays with the release or application whose mark it has is its next version, one that gets its
+    first mark is taken over, and one that is made of parts is filled by the control plane.
+    """
+    marks, kept = managers_of(before), managers_of(after)
+    return (
+        scene.actor.kind is not IdentityKind.PERSON
+        and bool(before.managers)
+        and not set(after.managers) <= set(before.managers)
+        and not (kept and (kept == marks or not marks))
+        and not (isinstance(before.facts, RoleFacts) and before.facts.aggregates)
+    )
+
+
+def aggregating(
+    view: GraphView, before: ClusterObject | None, after: ClusterObject
+) -> Iterator[tuple[int, ClusterObject, ClusterObject]]:
+    """Yield the ClusterRoles that the control plane fills from a written one: row, now, and then.
+
+    LIMIT: what two parts give is taken for given by both only where their rules are written alike.
+    """
+    if after.key.resource != CLUSTER_ROLES or (before is not None and _alike(before, after)):
+        return
+    for row in view.rows(CLUSTER_ROLES):
+        facts = view.facts(row)
+        if not isinstance(facts, RoleFacts) or not facts.aggregates or view.key(row) == after.key:
+            continue
+        had = before is not None and _matched(facts, before)
+        has = _matched(facts, after)
+        if not (had or has):
+            continue
+        rules = facts.rules
+        if had and before is not None:
+            kept = _of_others(view, facts, after)
+            mine = [one for one in _rules(before) if one not in kept]
+            rules = tuple(one for one in rules if one not in mine)
+        if has:
+            rules = (*rules, *(one for one in _rules(after) if one not in rules))
+        total = view.at(row)
+        yield row, total, replace(total, facts=RoleFacts(rules, facts.aggregates))
+
+
+def _alike(before: ClusterObject, after: ClusterObject) -> bool:
+    return before.labels == after.labels and before.facts == after.facts
+
+
+def _matched(total: RoleFacts, part: ClusterObject) -> bool:
+    return any(one.matches(part.labels) for one in total.aggregates)
+
+
+def _rules(part: ClusterObject) -> tuple[RightsRule, ...]:
+    return part.facts.rules if isinstance(part.facts, RoleFacts) else ()
+
+
+def _of_others(view: GraphView, total: RoleFacts, part: ClusterObject) -> list[RightsRule]:
+    """Return the rules that other parts give."""
+    found: list[RightsRule] = []
+    for row in view.rows(CLUSTER_ROLES):
+        if view.key(row) != part.key and any(
+            one.matches(view.labels(row)) for one in total.aggregates
+        ):
+            facts = view.facts(row)
+            found += facts.rules if isinstance(facts, RoleFacts) else ()
+    return found

@@ -1,0 +1,84 @@
+"""Volumes in use that were to be kept, and are to be erased with their claims."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.asking import effects
+from support.unfolding import OTHER, Unfolding
+from support.writes import body, trimmed
+from suture.impact.effects import DataLost
+from suture.model.actor import Actor
+from suture.model.names import CLAIMS, PODS, VOLUMES
+from suture.model.objects import ClusterObject
+
+
+def volume(at: int, reclaim: str = "Retain", **marks: str) -> ClusterObject:
+    spec = {
+        "persistentVolumeReclaimPolicy": reclaim,
+        "claimRef": {"namespace": "prod", "name": f"data-{at}"},
+    }
+    made = body(
+        "PersistentVolume", f"pv-{at}", "", metadata={"labels": marks}, spec=spec,
+        status={"phase": "Bound"},
+    )  # fmt: skip
+    return trimmed(VOLUMES, made)
+
+
+def claim(at: int) -> ClusterObject:
+    spec, status = {"volumeName": f"pv-{at}"}, {"phase": "Bound"}
+    return trimmed(CLAIMS, body("PersistentVolumeClaim", f"data-{at}", spec=spec, status=status))
+
+
+def pod(at: int) -> ClusterObject:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": f"data-{at}"}}]
+    made = body("Pod", f"db-{at}", spec={"volumes": volumes}, status={"phase": "Running"})
+    return trimmed(PODS, made)
+
+
+class Disks(Unfolding):
+    """Six volumes with their claims, and a pod on each of the first `used`."""
+
+    def __init__(self, used: int = 6, reclaim: str = "Retain") -> None:
+        volumes = [volume(at, reclaim) for at in range(6)]
+        super().__init__(volumes, map(claim, range(6)), map(pod, range(used)))
+
+    def lost(self, at: int, reclaim: str = "Delete", by: Actor | None = None) -> list[int]:
+        """Return how many pods use what is to be erased."""
+        found = effects(self.write(volume(at, reclaim), by), DataLost)
+        assert all((one.reclaim, one.direct, one.bound) == ("Delete", True, True) for one in found)
+        return [one.mounted for one in found]
+
+
+def test_from_the_third_on_the_data_of_running_pods_is_let_go() -> None:
+    """Two are a decision of whoever gives them up; one after the other is a script's."""
+    disks = Disks()
+    assert [disks.lost(at) for at in range(4)] == [[], [], [1], [1]]
+
+
+def test_data_that_nobody_works_with_may_be_let_go() -> None:
+    """Clean-ups set volumes of what has gone to be erased, however many."""
+    assert [Disks(used=0).lost(at) for at in range(6)] == [[]] * 6
+
+
+@pytest.mark.parametrize("reclaim", ["Retain", "Recycle"])
+def test_what_is_kept_or_goes_already_is_not_told(reclaim: str) -> None:
+    """To keep what was to be erased, or another way of erasing it, loses nothing more."""
+    disks = Disks(reclaim="Delete")
+    assert [disks.lost(at, reclaim) for at in range(6)] == [[]] * 6
+
+
+def test_who_kept_volumes_for_a_move_sets_them_back() -> None:
+    """A move keeps each volume while its claim is made anew, and lets it go again afterwards."""
+    disks = Disks(reclaim="Delete")
+    for at in range(6):
+        disks.lost(at, "Retain")
+    assert [disks.lost(at) for at in range(6)] == [[]] * 6
+
+
+def test_each_actor_is_another() -> None:
+    """What others let go counts for them."""
+    disks = Disks()
+    disks.lost(0)
+    disks.lost(1, by=OTHER)
+    assert disks.lost(2) == []
