@@ -14,7 +14,7 @@ from suture.impact.capacity import capacity_effects, may_hold_room, touches_node
 from suture.impact.change import Change
 from suture.impact.churn import churn_effects, repeats
 from suture.impact.disruption import disruption_effects, quorum_effects
-from suture.impact.dropped import dropped_effects, may_drop
+from suture.impact.dropped import default_effects, dropped_effects, may_drop
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.external import external_effects, may_stand_for
 from suture.impact.family import Family
@@ -51,7 +51,15 @@ from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.matchsets import Evaluate
-from suture.model.names import API_SERVICES, ENDPOINT_SLICES, PODS, SERVICES, WORKLOADS, Resource
+from suture.model.names import (
+    API_SERVICES,
+    ENDPOINT_SLICES,
+    PODS,
+    SERVICES,
+    STORAGE_CLASSES,
+    WORKLOADS,
+    Resource,
+)
 from suture.model.request import Request
 
 NO_IMPACT: Final = Impact()
@@ -128,6 +136,12 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
+    Family(
+        frozenset({"entries_dropped"}),
+        _takes_away,
+        default_effects,
+        {STORAGE_CLASSES}.__contains__,
+    ),
     Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
     Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, may_hold_room),

@@ -90,6 +90,11 @@ def taken_apart(uid: str, resource: Resource) -> str:
     return f"apart/{resource}/{uid}"
 
 
+def annotated(uid: str) -> str:
+    """Name the counter of changes of a custom resource's annotations, which may be orders."""
+    return f"annotated/{uid}"
+
+
 def restarter(identity: str, workload: ClusterObject) -> str:
     """Name the counter of an actor's restarts of one life of a workload, by another template."""
     key = workload.key
@@ -182,6 +187,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
+        if request.old is not None and _annotates(request):
+            view.history.writes.count(annotated(request.old.uid), now)
 
 
 def _annotates_route(request: Request) -> bool:
@@ -195,8 +202,12 @@ def _annotates_route(request: Request) -> bool:
         and not request.subresource
         and is_route(request.gvr.resource)
         and request.old_body != request.new_body
-        and annotations_of(request.old_body) != annotations_of(request.new_body)
+        and _annotates(request)
     )
+
+
+def _annotates(request: Request) -> bool:
+    return annotations_of(request.old_body) != annotations_of(request.new_body)
 
 
 def _remember_removal(request: Request, change: Change, view: GraphView, now: Now) -> None:
