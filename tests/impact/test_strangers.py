@@ -109,6 +109,14 @@ def test_what_says_when_it_ends_may(mark: str) -> None:
     assert told(view_of(topic()), topic(), old=body) == 0
 
 
+def test_what_other_budgets_count_is_left_to_them() -> None:
+    """Machines of nodes and things outside the cluster: an autoscaler takes what others made."""
+    outside = topic(facts=CustomFacts(outside="Delete"))
+    machine = topic(facts=CustomFacts(outside="cloud:///zone/1"), finalizers=("fleet.io/machine",))
+    assert counted(outside) == 0
+    assert counted(machine) == 0
+
+
 def bare(*, ready: bool = True, finished: bool = False, node: str = "") -> ClusterObject:
     return thing(
         PODS, "driver-1", "shop", facts=PodFacts(ready=ready, finished=finished, node=node)

@@ -13,8 +13,10 @@ import re
 from typing import Final
 
 from suture.impact.bodies import annotations_of
+from suture.impact.external import stands_for
 from suture.impact.finalizers import called_alike
 from suture.impact.keepers import keeps, works_for
+from suture.impact.machines import node_behind
 from suture.impact.over import is_over
 from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
@@ -23,6 +25,7 @@ from suture.model.actor import IdentityKind, account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import PODS, SECRETS, SERVICES
+from suture.model.objects import CustomFacts
 
 CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
 """Who carries out what others want, or is the control plane."""
@@ -39,11 +42,13 @@ def taken_by_stranger(scene: Scene, row: int) -> bool:
     """Whether a custom resource goes by a machine's hand that has nothing to do with it.
 
     Not where its work is over, or what it names by its spec is in use by nobody: then it is idle.
-    A backup whose making is over is what it was made for.
+    A backup whose making is over is what it was made for. Nor where the machine of a node is taken,
+    or what stands for a thing outside: these have budgets of their own.
     """
     resource = scene.view.resource(row)
     return (
         is_custom(resource)
+        and not _is_outside(scene, row)
         and (resource.plural.endswith(_DATA) or not is_over(scene.view, row))
         and not keeps(scene, resource)
         and _is_strange(scene, row)
@@ -62,6 +67,14 @@ def bare_of_others(scene: Scene, lot: Lot) -> bool:
         and not drains(scene, pod)
         and _is_strange(scene, pod)
     )
+
+
+def _is_outside(scene: Scene, row: int) -> bool:
+    """Whether an object is the machine of a node, or says which thing outside goes with it."""
+    facts = scene.view.facts(row)
+    if isinstance(facts, CustomFacts) and stands_for(scene.view, row, facts) is not None:
+        return True
+    return node_behind(scene.request, scene.view, row) is not None
 
 
 def _is_strange(scene: Scene, row: int) -> bool:
