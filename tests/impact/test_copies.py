@@ -5,9 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from support.asking import effects, impact_of
+from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, namespace, thing
 from suture.impact.effects import ObjectsRemoved
+from suture.impact.project import project
+from suture.impact.recent import remember
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.history import History
@@ -81,3 +83,29 @@ def test_whoever_was_asked_for_fewer_may_take_them(asked: ObjectKey) -> None:
     view = view_of(ORIGINAL, copied())
     view.history.writes.note(asked, Deed(What.WROTE, "human", 1), NOW)
     assert counted(view, copied()) == 0
+
+
+def test_an_annotation_of_the_original_is_an_order_too() -> None:
+    """It allows copies no more; the model reads none of it, and remembers that it was written."""
+    view = view_of(ORIGINAL, copied())
+    bodies = b'{"metadata": {}}', b'{"metadata": {"annotations": {"allowed": "false"}}}'
+    request = update(ORIGINAL, ORIGINAL, bodies=bodies)
+    remember(request, project(request, view), view, NOW)
+    assert counted(view, copied()) == 0
+
+
+@pytest.mark.parametrize("place", ["", "org"])
+def test_copies_follow_the_policy_by_which_they_were_made(place: str) -> None:
+    """Their label names it, and it was seen to go, or is going."""
+    labels = FROM | {"tree.example.com/policy": "share"}
+    policy = thing(Resource("tree.example.com", "policies"), "share", place)
+    one = copied(labels)
+    assert counted(view_of(ORIGINAL, one, policy), one) == 1
+    assert counted(view_of(ORIGINAL, one, msgspec.structs.replace(policy, deleted=1.0)), one) == 0
+
+    graph = graph_of(namespace("org"), namespace("team"), ORIGINAL, one)
+    graph.replace(policy.key.resource, [])
+    graph.heard(policy.key.resource, "1", START.mono_ns)
+    view = GraphView(graph, History())
+    view.history.note_removed(policy.uid, policy.key, NOW)
+    assert counted(view, one) == 0

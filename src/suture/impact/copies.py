@@ -14,20 +14,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.bodies import annotations_of
+from suture.impact.recent import COPIED, is_custom
 from suture.impact.scene import Scene
 from suture.model.deeds import What
-from suture.model.names import (
-    CONFIG_MAPS,
-    NAMESPACES,
-    NETWORK_POLICIES,
-    ROLE_BINDINGS,
-    SECRETS,
-    ObjectKey,
-)
+from suture.model.graph import GraphView
+from suture.model.names import NAMESPACES, ObjectKey
 from suture.model.writes import HOUR_S
 
-COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
-"""What is copied into namespaces, and is of use there without anybody who names it."""
+TYPES_ASKED: Final = 256
+"""LIMIT: custom types of a cluster that are asked whether a policy of the name went, 1 us each."""
 
 _FROM: Final = re.compile(
     r"(?:^|[-_.])(?:from|inherited|origin|original|source|reflects|replicated|copied|cloned)(?:$|[-_.])"
@@ -35,10 +30,10 @@ _FROM: Final = re.compile(
 
 
 def copy_of_living(scene: Scene, row: int) -> bool:
-    """Whether an object is a copy whose original is there, and neither was asked to go lately.
+    """Whether an object is a copy whose original is there, and nobody asked for fewer of them.
 
-    Asked is who writes the original, which may say where it is copied to, or the namespace of the
-    copy, whose labels may.
+    So does who writes the original, which may say where it is copied to, or the namespace of the
+    copy, whose labels may; and who deletes the policy by which copies are made.
     """
     view, now = scene.view, scene.now
     key = view.key(row)
@@ -51,8 +46,29 @@ def copy_of_living(scene: Scene, row: int) -> bool:
             continue
         asked = (source, ObjectKey(NAMESPACES, "", key.namespace))
         if not any(writes.written(one, What.WROTE, now, HOUR_S) for one in asked):
-            return True
+            return not _policy_went(scene, row, source.namespace)
     return False
+
+
+def _policy_went(scene: Scene, row: int, namespace: str) -> bool:
+    """Whether a custom resource that a label of a copy names was seen to go, or is going."""
+    view = scene.view
+    custom = [one for one in view.resources() if is_custom(one)][:TYPES_ASKED]
+    spaces = ("", namespace, view.namespace(row))
+    named = (
+        ObjectKey(resource, space, name)
+        for name in set(view.labels(row).values())
+        for resource in custom
+        for space in spaces
+    )
+    return any(_went(view, key) for key in named if key.name)
+
+
+def _went(view: GraphView, key: ObjectKey) -> bool:
+    found = view.find(key)
+    if found is not None and not view.gone(found):
+        return view.terminating(found)
+    return view.history.removed_at(key) is not None
 
 
 def _originals(scene: Scene, row: int) -> Iterator[ObjectKey]:

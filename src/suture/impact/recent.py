@@ -26,10 +26,14 @@ from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CONFIG_MAPS,
     GATEWAYS,
     INGRESSES,
+    NAMESPACES,
+    NETWORK_POLICIES,
     NODES,
     PODS,
+    ROLE_BINDINGS,
     SECRETS,
     ObjectKey,
     Operation,
@@ -53,6 +57,13 @@ DIRECT_NOTED: Final = 64
 
 _DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
 """What generateName and its kin draw by lot, or count up, at the end of a name."""
+
+
+COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
+"""What is copied into namespaces, and is of use there without anybody who names it."""
+
+_ORDERED: Final = COPIED | {NAMESPACES}
+"""Of what annotations say whether it is copied, and where to."""
 
 
 def pattern_of(name: str) -> str:
@@ -180,7 +191,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
-    elif _annotates_route(request):
+    elif _gives_orders(request):
         # A number that no content has, and another each time.
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
         view.history.writes.note(request.key, deed, now)
@@ -191,16 +202,16 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
             view.history.writes.count(annotated(request.old.uid), now)
 
 
-def _annotates_route(request: Request) -> bool:
-    """Whether a request changes the annotations of a route, and nothing that the model reads.
+def _gives_orders(request: Request) -> bool:
+    """Whether a request changes annotations by which controllers go, and nothing else that is read.
 
-    WHY: what controllers keep of a route, its certificate and the record of its name, they keep as
-    its annotations say.
+    WHY: what they keep of a route, its certificate and the record of its name, they keep as its
+    annotations say; and copies of an object, as its own do or those of a namespace.
     """
     return (
         request.operation is Operation.UPDATE
         and not request.subresource
-        and is_route(request.gvr.resource)
+        and (is_route(request.gvr.resource) or request.gvr.resource in _ORDERED)
         and request.old_body != request.new_body
         and _annotates(request)
     )

@@ -13,7 +13,7 @@ from suture.impact.atwork import (
     stands_for_route,
     works,
 )
-from suture.impact.copies import COPIED, copy_of_living
+from suture.impact.copies import copy_of_living
 from suture.impact.disruption import kept_by_budget
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.explained import (
@@ -38,7 +38,7 @@ from suture.impact.keeping import keeps_secret
 from suture.impact.namedafter import CHILDREN, named_after_living
 from suture.impact.podloss import drains
 from suture.impact.protected import protected, protected_pods
-from suture.impact.recent import is_custom
+from suture.impact.recent import COPIED, is_custom
 from suture.impact.scene import Scene
 from suture.impact.strangers import bare_of_others, taken_by_stranger
 from suture.impact.uninstalled import is_uninstalled, of_another_release
