@@ -8,13 +8,12 @@ import pytest
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, operator, owner, service, thing
 from suture.impact.effects import ObjectsRemoved
-from suture.model.actor import Actor, IdentityKind
+from suture.model.actor import Actor, IdentityKind, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import NODES, PODS, SECRETS, SERVICES, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, PodFacts
-from suture.model.request import UserInfo
 
 TOPICS = Resource("queues.example.com", "topics")
 BACKUPS = Resource("vault.example.com", "backups")
