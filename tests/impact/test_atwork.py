@@ -12,10 +12,12 @@ from suture.impact.project import project
 from suture.impact.recent import remember
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
-from suture.model.facts import DisruptionBudgetFacts
+from suture.model.facts import AutoscalerFacts, DisruptionBudgetFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
+    AUTOSCALERS,
     CRON_JOBS,
+    DEPLOYMENTS,
     DISRUPTION_BUDGETS,
     INGRESSES,
     SERVICES,
@@ -223,3 +225,43 @@ def test_annotations_of_a_route_are_a_cause_too() -> None:
     assert removed(record(), view).wanted == 1
     remember(annotated, project(annotated, view), view, START)
     assert removed(record(), view).wanted == 0
+
+
+# ---------------------------------------------------------------- autoscalers
+
+SCALED = Resource("scaling.example.com", "scaledthings")
+
+
+def scaler(name: str = "web", of: ClusterObject | None = None) -> ClusterObject:
+    needs = (Need(Edge.SCALES, ObjectKey(DEPLOYMENTS, "prod", "web")),)
+    made = thing(AUTOSCALERS, name, "prod", facts=AutoscalerFacts(2, 9))
+    return replace(made, needs=needs, owners=(owner(of),) if of is not None else ())
+
+
+def test_an_autoscaler_that_is_asked_for_and_sizes_what_runs_is_in_use() -> None:
+    """After an upgrade its operator took it for another's."""
+    parent = thing(SCALED, "web", "prod")
+    told = removed(scaler(of=parent), view_of(parent, scaler(of=parent), SERVED))
+    assert (told.wanted, told.in_use) == (1, 1)
+
+
+def test_an_autoscaler_that_is_replaced_or_sizes_nothing_is_not() -> None:
+    """Another one sizes the workload, or there is none that runs; or nobody else asks for it."""
+    parent = thing(SCALED, "web", "prod")
+    one = scaler(of=parent)
+    assert removed(one, view_of(parent, one, scaler("other"), SERVED)).in_use == 0
+    assert removed(one, view_of(parent, one)).in_use == 0
+    assert removed(scaler(), view_of(scaler(), SERVED)).in_use == 0
+
+
+def test_whoever_was_rewritten_may_want_no_autoscaler_any_more() -> None:
+    """The twin: it is paused, by what it says or by an annotation; for the hour after that."""
+    parent = thing(SCALED, "web", "prod")
+    one = scaler(of=parent)
+    bodies = b'{"metadata": {}}', b'{"metadata": {"annotations": {"paused": "true"}}}'
+    for after in (parent, replace(parent, labels={"paused": "yes"})):
+        view = view_of(parent, one, SERVED)
+        request = update(parent, after, bodies=bodies if after is parent else (b"", b""))
+        remember(request, project(request, view), view, START)
+        assert removed(one, view).in_use == 0
+        assert removed(one, view, now=START.plus_s(2 * 3600)).in_use == 1

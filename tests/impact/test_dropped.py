@@ -7,13 +7,16 @@ from base64 import b64encode
 import pytest
 from msgspec.structs import replace
 
-from support.cluster import BALANCERS, crd, operator, thing, view_of
+from support.asking import update
+from support.cluster import BALANCERS, START, crd, delete, operator, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import EntriesDropped
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.edges import Edge, Need
+from suture.model.facts import StorageClassFacts
 from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
@@ -153,6 +156,44 @@ def test_a_default_class_that_is_none_any_more() -> None:
     assert told(alone, STORAGE_CLASSES, fast("true"), fast("false"))[0].critical
     assert told(alone, STORAGE_CLASSES, fast("false"), fast("true")) == []
     assert not told(beside, STORAGE_CLASSES, fast("true"), fast("false"))[0].critical
+
+
+def default_class(name: str = "fast", *, default: bool = True, keeper: str = "") -> ClusterObject:
+    needs = (Need(Edge.MANAGED_BY, ObjectKey(RELEASES, "infra", keeper)),) if keeper else ()
+    return replace(
+        thing(STORAGE_CLASSES, name, facts=StorageClassFacts(default=default)), needs=needs
+    )
+
+
+def gone(view: GraphView, one: ClusterObject) -> list[EntriesDropped]:
+    request, me = delete(one), operator()
+    impact = estimate(request, project(request, view), view, me, {"entries_dropped"})
+    return [one for one in impact.effects if isinstance(one, EntriesDropped)]
+
+
+def test_the_last_default_class_goes() -> None:
+    """Its object goes as a whole: the same as where it is the default no more."""
+    other = default_class("slow")
+    (alone,) = gone(view_of(default_class()), default_class())
+    (beside,) = gone(view_of(default_class(), other), default_class())
+    assert (alone.critical, alone.dropped, alone.before) == (True, 1, 1)
+    assert not beside.critical
+    assert gone(view_of(default_class(default=False)), default_class(default=False)) == []
+
+
+def test_who_keeps_a_default_class_makes_it_anew() -> None:
+    """Most of a class cannot be changed; who made it, or deploys its release, deletes it first."""
+    me = operator().user.username
+    made = view_of(default_class())
+    made.history.note_created(default_class().uid, me, me, default_class().key, START)
+    assert gone(made, default_class()) == []
+
+    kept = default_class(keeper="storage")
+    mark = update(None, kept)
+    view = view_of(kept)
+    view.history.habits.note(mark)
+    assert gone(view, kept) == []
+    assert gone(view_of(kept), kept)[0].critical
 
 
 def test_a_usual_refresh_drops_nothing() -> None:

@@ -7,8 +7,17 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from support.asking import effects, impact_of
-from support.cluster import START, delete, graph_of, operator, service, thing, workload
+from support.asking import effects, impact_of, update
+from support.cluster import (
+    START,
+    delete,
+    graph_of,
+    namespace,
+    operator,
+    service,
+    thing,
+    workload,
+)
 from suture.impact.causes import Causes
 from suture.impact.change import Change
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
@@ -264,3 +273,52 @@ def test_a_workload_that_an_autoscaler_has_at_nothing(least: int, counted: int) 
     view = cluster(application(), marked(first, SHOP), others, front, scaler)
     assert removed(view, first)["deployments.apps"].counted == counted
     assert removed(view, front)["services"].counted == counted
+
+
+# ---------------------------------------------------------------- another release
+
+BETA = ObjectKey(RELEASES, "prod", "beta")
+
+
+def deployed(view: GraphView, name: str, namespace: str = "prod") -> GraphView:
+    """Let the handler write the record of a release, as who upgrades or uninstalls it does."""
+    labels = {"owner": "helm", "name": name, "status": "pending-upgrade"}
+    record = thing(SECRETS, f"sh.helm.release.v1.{name}.v2", namespace, labels=labels)
+    view.history.habits.note(update(None, record, by=HANDLER))
+    return view
+
+
+def test_what_another_release_keeps_is_wanted() -> None:
+    """The actor deploys releases of the namespace, and has not touched the record of this one."""
+    target = marked(service("part-0"), BETA)
+    view = deployed(cluster(namespace("prod"), shop(2, BETA)), "alpha")
+    services = removed(view, target)["services"]
+    assert (services.wanted, services.in_use) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "marks"),
+    [
+        pytest.param(("alpha", "beta"), (BETA,), id="it-deploys-both"),
+        pytest.param(("beta",), (BETA,), id="its-own"),
+        pytest.param((), (BETA,), id="who-deploys-nothing"),
+        pytest.param(("alpha",), (), id="of-no-release"),
+        pytest.param(("alpha",), (BETA, SHOP), id="of-an-application-too"),
+    ],
+)
+def test_who_deploys_a_release_drops_of_it_what_it_likes(
+    names: tuple[str, ...], marks: tuple[ObjectKey, ...]
+) -> None:
+    """The twin: an upgrade drops a part of its own release, an account deploys several."""
+    target = marked(service("part-0"), *marks)
+    view = cluster(namespace("prod"), application(), shop(2, *marks))
+    for name in names:
+        deployed(view, name)
+    assert removed(view, target)["services"].wanted == 0
+
+
+def test_releases_of_elsewhere_tell_nothing() -> None:
+    """Who deploys one to another namespace may well clear up here, and nobody knows for whom."""
+    target = marked(service("part-0"), BETA)
+    view = deployed(cluster(namespace("prod"), shop(2, BETA)), "alpha", "infra")
+    assert removed(view, target)["services"].wanted == 0

@@ -11,19 +11,22 @@ from collections.abc import Collection, Iterator
 
 from suture.impact.bodies import read_body
 from suture.impact.explained import in_use
-from suture.impact.recent import is_custom, is_route
+from suture.impact.recent import annotated, is_custom, is_route
+from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import CRON_JOBS, DISRUPTION_BUDGETS, Resource
+from suture.model.names import AUTOSCALERS, CRON_JOBS, DISRUPTION_BUDGETS, Resource
 from suture.model.objects import RouteFacts
 from suture.model.writes import HOUR_S
 
 
 def works(scene: Scene, row: int) -> bool:
-    """Whether an object that the request deletes is a route that leads, or a schedule that runs."""
+    """Whether an object that the request deletes leads, runs by schedule, or sizes what runs."""
     view = scene.view
+    if view.resource(row) == AUTOSCALERS:
+        return _sizes(scene, row)
     if view.resource(row) == CRON_JOBS:
         spec = read_body(scene.request.old_body).spec if scene.request.old_body else None
         return spec is not None and not spec.suspend
@@ -31,8 +34,31 @@ def works(scene: Scene, row: int) -> bool:
 
 
 def may_work(resource: Resource) -> bool:
-    """Whether objects of a type may be such routes or schedules; of each its own facts tell."""
-    return resource == CRON_JOBS or is_route(resource)
+    """Whether objects of a type may be at work in such a way; of each its own facts tell."""
+    return resource in (AUTOSCALERS, CRON_JOBS) or is_route(resource)
+
+
+def _sizes(scene: Scene, autoscaler: int) -> bool:
+    """Whether an autoscaler sizes a workload that runs, which no other one does.
+
+    Not where the custom resource that has it made was rewritten within the hour: it may size
+    another workload by now, or none.
+    """
+    view, parent = scene.view, scene.view.controller(autoscaler)
+    if parent < 0 or _rewritten(scene, parent) or _annotated(scene, parent):
+        return False
+    return any(
+        present
+        and target not in scene.removed
+        and not any(
+            other != autoscaler
+            and not view.terminating(other)
+            and view.resource(other) == AUTOSCALERS
+            for other in view.sources(target, Edge.SCALES)
+        )
+        and any(map(view.serving_alike, classes_under(view, target)))
+        for target, present in view.targets(autoscaler, Edge.SCALES)
+    )
 
 
 def leads(view: GraphView, route: int, removed: Collection[int]) -> bool:
@@ -128,6 +154,14 @@ def _routes_above(scene: Scene, row: int) -> Iterator[int]:
             and not _rewritten(scene, owner.row)
         ):
             yield owner.row
+
+
+def _annotated(scene: Scene, row: int) -> bool:
+    """Whether somebody changed what a custom resource is marked with within the hour."""
+    view, now = scene.view, scene.now
+    return (
+        now is not None and view.history.writes.counted(annotated(view.uid(row)), now, HOUR_S) > 0
+    )
 
 
 def _rewritten(scene: Scene, row: int) -> bool:

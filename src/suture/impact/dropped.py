@@ -14,13 +14,14 @@ import msgspec
 
 from suture.impact.addresses import addresses_left
 from suture.impact.change import Change, Rewritten
-from suture.impact.effects import EntriesDropped
+from suture.impact.effects import EntriesDropped, Victim
+from suture.impact.keepers import is_own, works_for
 from suture.impact.nodelocal import nodes_left
 from suture.impact.resolving import answers_left
 from suture.impact.scene import Scene, named
 from suture.impact.traffic import DNS_PORTS, is_dns
 from suture.model.difference import UNREADABLE, parts_of
-from suture.model.edges import Link
+from suture.model.edges import Edge, Link
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
 from suture.model.facts import StorageClassFacts
 from suture.model.graph import GraphView
@@ -235,16 +236,38 @@ def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     if not old.default or new.default:
         return
+    yield _default_gone(scene, named(made.after.key, made.after.uid), made.row)
+
+
+def default_effects(scene: Scene) -> Iterable[EntriesDropped]:
+    """Tell of a default StorageClass that goes, by the hand of one who does not keep it.
+
+    WHY not its keeper's: most of a class cannot be changed, so that a release makes it anew.
+    """
+    view = scene.view
+    for row in scene.change.direct:
+        facts = view.facts(row)
+        if not isinstance(facts, StorageClassFacts) or not facts.default or is_own(scene, row):
+            continue
+        marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+        if not any(works_for(scene, one) for one in marks):
+            yield _default_gone(scene, scene.victim(row), row)
+
+
+def _default_gone(scene: Scene, holder: Victim, row: int | None) -> EntriesDropped:
+    """Return that a class is the default no longer; critical where no other that stays is one."""
     view = scene.view
     others = [
-        row
-        for row in view.rows(STORAGE_CLASSES)
-        if row != made.row
-        and isinstance(facts := view.facts(row), StorageClassFacts)
+        one
+        for one in view.rows(STORAGE_CLASSES)
+        if one != row
+        and one not in scene.removed
+        and not view.terminating(one)
+        and isinstance(facts := view.facts(one), StorageClassFacts)
         and facts.default
     ]
-    yield EntriesDropped(
-        holder=named(made.after.key, made.after.uid),
+    return EntriesDropped(
+        holder=holder,
         field="metadata.annotations",
         before=1,
         dropped=1,

@@ -14,7 +14,7 @@ from suture.impact.capacity import capacity_effects, may_hold_room, touches_node
 from suture.impact.change import Change
 from suture.impact.churn import churn_effects, repeats
 from suture.impact.disruption import disruption_effects, quorum_effects
-from suture.impact.dropped import dropped_effects, may_drop
+from suture.impact.dropped import default_effects, dropped_effects, may_drop
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.external import external_effects, may_stand_for
 from suture.impact.family import Family
@@ -26,7 +26,7 @@ from suture.impact.loops import loop_effects, may_close_a_ring
 from suture.impact.loosened import loosened_effects, loosens
 from suture.impact.ownership import ownership_effects, rewrites_owners
 from suture.impact.placing import moves_pods, placement_effects
-from suture.impact.preempting import default_effects, sets_default
+from suture.impact.preempting import preempting_effects, sets_default
 from suture.impact.privileges import GIVING, privilege_effects, touches_rights
 from suture.impact.recent import rewrites_status
 from suture.impact.references import breaks_references, may_be_named, reference_effects
@@ -55,7 +55,15 @@ from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.matchsets import Evaluate
-from suture.model.names import API_SERVICES, ENDPOINT_SLICES, PODS, SERVICES, WORKLOADS, Resource
+from suture.model.names import (
+    API_SERVICES,
+    ENDPOINT_SLICES,
+    PODS,
+    SERVICES,
+    STORAGE_CLASSES,
+    WORKLOADS,
+    Resource,
+)
 from suture.model.request import Request
 
 NO_IMPACT: Final = Impact()
@@ -134,8 +142,14 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"owner_invalid"}), rewrites_owners, ownership_effects),
     Family(frozenset({"entries_dropped"}), may_drop, dropped_effects),
     Family(frozenset({"entries_dropped"}), loosens, loosened_effects),
-    Family(frozenset({"entries_dropped"}), sets_default, default_effects),
+    Family(frozenset({"entries_dropped"}), sets_default, preempting_effects),
     Family(frozenset({"entries_dropped"}), writes_status, unpublished_effects),
+    Family(
+        frozenset({"entries_dropped"}),
+        _takes_away,
+        default_effects,
+        {STORAGE_CLASSES}.__contains__,
+    ),
     Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
     Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, may_hold_room),

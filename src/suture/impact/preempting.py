@@ -48,7 +48,7 @@ def sets_default(change: Change) -> bool:
     return made is not None and made.after.key.resource == PRIORITY_CLASSES
 
 
-def default_effects(scene: Scene) -> Iterator[EntriesDropped]:
+def preempting_effects(scene: Scene) -> Iterator[EntriesDropped]:
     """Tell of running pods without a class that a new default would come to stand above."""
     made = scene.change.rewritten
     if made is None or made.after.terminating:

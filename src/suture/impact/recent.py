@@ -31,8 +31,11 @@ from suture.model.names import (
     CONFIG_MAPS,
     GATEWAYS,
     INGRESSES,
+    NAMESPACES,
+    NETWORK_POLICIES,
     NODES,
     PODS,
+    ROLE_BINDINGS,
     SECRETS,
     SERVICE_ACCOUNTS,
     ObjectKey,
@@ -62,6 +65,13 @@ _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, 
 
 _DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
 """What generateName and its kin draw by lot, or count up, at the end of a name."""
+
+
+COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
+"""What is copied into namespaces, and is of use there without anybody who names it."""
+
+_ORDERED: Final = COPIED | {NAMESPACES}
+"""Of what annotations say whether it is copied, and where to."""
 
 
 def pattern_of(name: str) -> str:
@@ -107,6 +117,11 @@ def before_users(identity: str) -> str:
 def not_back(identity: str, resource: Resource) -> str:
     """Name the counter of what an actor took away of a type, less what it made again at once."""
     return f"not-back/{resource}/{identity}"
+
+
+def annotated(uid: str) -> str:
+    """Name the counter of changes of a custom resource's annotations, which may be orders."""
+    return f"annotated/{uid}"
 
 
 def restarter(identity: str, workload: ClusterObject) -> str:
@@ -194,28 +209,34 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
-    elif _annotates_route(request):
+    elif _gives_orders(request):
         # A number that no content has, and another each time.
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
         view.history.writes.note(request.key, deed, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
+        if request.old is not None and _annotates(request):
+            view.history.writes.count(annotated(request.old.uid), now)
 
 
-def _annotates_route(request: Request) -> bool:
-    """Whether a request changes the annotations of a route, and nothing that the model reads.
+def _gives_orders(request: Request) -> bool:
+    """Whether a request changes annotations by which controllers go, and nothing else that is read.
 
-    WHY: what controllers keep of a route, its certificate and the record of its name, they keep as
-    its annotations say.
+    WHY: what they keep of a route, its certificate and the record of its name, they keep as its
+    annotations say; and copies of an object, as its own do or those of a namespace.
     """
     return (
         request.operation is Operation.UPDATE
         and not request.subresource
-        and is_route(request.key.resource)
+        and (is_route(request.gvr.resource) or request.gvr.resource in _ORDERED)
         and request.old_body != request.new_body
-        and annotations_of(request.old_body) != annotations_of(request.new_body)
+        and _annotates(request)
     )
+
+
+def _annotates(request: Request) -> bool:
+    return annotations_of(request.old_body) != annotations_of(request.new_body)
 
 
 def _remember_removal(request: Request, change: Change, view: GraphView, now: Now) -> None:

@@ -14,6 +14,7 @@ from suture.impact.atwork import (
     stands_for_route,
     works,
 )
+from suture.impact.copies import copy_of_living
 from suture.impact.disruption import kept_by_budget
 from suture.impact.drained import drains
 from suture.impact.effects import ObjectsRemoved
@@ -36,10 +37,12 @@ from suture.impact.hands import (
     own_copy,
 )
 from suture.impact.keeping import keeps_secret
+from suture.impact.namedafter import CHILDREN, named_after_living
 from suture.impact.protected import protected, protected_pods
-from suture.impact.recent import is_custom
+from suture.impact.recent import COPIED, is_custom
 from suture.impact.scene import Scene
-from suture.impact.uninstalled import is_uninstalled
+from suture.impact.strangers import bare_of_others, taken_by_stranger
+from suture.impact.uninstalled import is_uninstalled, of_another_release
 from suture.model.graph import GraphView, Lot
 from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, WORKLOADS, Resource
 
@@ -111,7 +114,10 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: int) -> None:
     tally.protected += min(left, marked)
     if causes.wanted(lot.first):
         tally.wanted += left
-    if not (used or _guarded(scene, lot)) or _counted_as_maker(view, lot.first, causes.removed):
+    others = not used and bare_of_others(scene, lot)
+    if not (used or others or _guarded(scene, lot)) or _counted_as_maker(
+        view, lot.first, causes.removed
+    ):
         return
     tally.counted += left
     if lot.first not in scene.direct:
@@ -159,7 +165,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     tally.lasting = len(left)
     if not left:
         return
-    tally.wanted = causes.asked_for(left)
+    tally.wanted = causes.asked_for(left) + _called_after(scene, resource, left)
     if tally.wanted and resource == CLAIMS:
         replaced = claim_replaced(scene, left[0])
         tally.wanted -= replaced or own_copy(scene, left[0])
@@ -184,7 +190,9 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             _charge(scene, tally, row)
         return
     tally.wanted += sum(
-        not causes.wanted(row) and is_uninstalled(scene, row) and not made_lately(scene, row)
+        not causes.wanted(row)
+        and not made_lately(scene, row)
+        and (is_uninstalled(scene, row) or of_another_release(scene, row))
         for row in scene.change.direct[:UNINSTALLED_ASKED]
         if view.resource(row) == resource and row in left
     )
@@ -207,6 +215,16 @@ def _charge(scene: Scene, tally: _Tally, row: int) -> None:
         tally.lately_cascaded += cascaded
 
 
+def _called_after(scene: Scene, resource: Resource, left: list[int]) -> int:
+    """Return how many objects the request names that only their names tie to a living parent."""
+    if resource not in CHILDREN:
+        return 0
+    return sum(
+        row in left and not scene.causes.wanted(row) and named_after_living(scene, row)
+        for row in _named(scene, resource)
+    )
+
+
 def _named(scene: Scene, resource: Resource) -> list[int]:
     """Return which objects of a type the request names itself; of a collection the first."""
     view, asked = scene.view, scene.change.direct[:STANDING_ASKED]
@@ -216,13 +234,18 @@ def _named(scene: Scene, resource: Resource) -> list[int]:
 def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     """Return which objects that the request names count for what they do, and not for their type.
 
-    Custom resources that keep a Secret which pods read, lead to a Service that serves, or are kept
-    of a route that leads, and disruption budgets that hold running pods.
+    Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
+    a route that leads, or go by a stranger's hand; disruption budgets that hold running pods;
+    copies of an original that lives.
     """
     view = scene.view
     if resource == DISRUPTION_BUDGETS:
         named = _named(scene, resource)
         return [row for row in named if row in left and guards(view, row, scene.removed)]
+    if resource in COPIED:
+        return [
+            row for row in _named(scene, resource) if row in left and copy_of_living(scene, row)
+        ]
     if not is_custom(resource):
         return []
     return [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
@@ -235,6 +258,7 @@ def _keeps(scene: Scene, row: int) -> bool:
         keeps_secret(view, row, removed)
         or leads_by_name(view, row, removed)
         or kept_of_route(scene, row)
+        or taken_by_stranger(scene, row)
     )
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
+from suture.impact.keepers import lives, works_for
 from suture.impact.parents import is_kept_in_api
 from suture.impact.recent import taken_apart as counter_of
 from suture.impact.scene import Scene
@@ -92,3 +93,23 @@ def _unchanged(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
         for one in found
     )
     return found if stay else []
+
+
+def of_another_release(scene: Scene, row: int) -> bool:
+    """Whether an object is of a release that stays, and goes by the hand of who deploys others.
+
+    Who upgrades or uninstalls a release writes its record before anything else, so that the actor
+    would be known to work for it; it is known to work for another one in the namespace.
+    """
+    view = scene.view
+    marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+    # WHY first: hardly anything is of a release, and only then habits are asked.
+    if not marks or any(one.resource != RELEASES or works_for(scene, one) for one in marks):
+        return False
+    if not all(lives(scene, one) for one in marks):
+        return False
+    identity, habits = scene.actor.user.username, view.history.habits
+    return any(
+        key.resource == RELEASES and key.namespace == marks[0].namespace
+        for key in habits.works_of(identity)
+    )

@@ -150,6 +150,10 @@ class Habits:
         """Return the identities that write what a release or application manages."""
         return self._works.of(manager)
 
+    def works_of(self, identity: str) -> list[ObjectKey]:
+        """Return the releases and applications for which an identity is known to work."""
+        return [manager for manager, workers in self._works.kept() if identity in workers]
+
 
 def managers_of(thing: ClusterObject) -> tuple[ObjectKey, ...]:
     """Return the releases and applications whose mark an object carries."""
