@@ -13,12 +13,12 @@ import re
 from typing import Final
 
 from suture.impact.bodies import annotations_of
+from suture.impact.drained import drains
 from suture.impact.external import stands_for
 from suture.impact.finalizers import called_alike
 from suture.impact.keepers import keeps, works_for
 from suture.impact.machines import node_behind
 from suture.impact.over import is_over
-from suture.impact.podloss import drains
 from suture.impact.recent import is_custom
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind, account_of
@@ -64,7 +64,7 @@ def bare_of_others(scene: Scene, lot: Lot) -> bool:
         and pod in scene.direct
         and not scene.change.evicted
         and not scene.view.has_owner(pod)
-        and not drains(scene, pod)
+        and not drains(scene.view, pod, scene.now)
         and _is_strange(scene, pod)
     )
 
