@@ -119,6 +119,21 @@ def test_an_odd_object_in_a_line_keeps_its_neighbours() -> None:
     assert events[1] == Bookmark("5")
 
 
+def test_an_object_whose_bytes_are_no_text_keeps_its_neighbours() -> None:
+    """What stands raw until it is asked for may be no text: then that object alone is left out."""
+    odd = {**POD, "metadata": {**POD["metadata"], "name": "odd", "labels": {"app": "SPOILT"}}}
+    trimmer = Trimmer()
+    block = (line("ADDED", odd) + line("ADDED", POD)).replace(b"SPOILT", b"\xff")
+    events = pods(trimmer).events(block)
+    assert [event.thing.key.name for event in events if isinstance(event, Seen)] == [
+        "web-7c9-abcde"
+    ]
+    listing = dumps({"metadata": {"resourceVersion": "9"}, "items": [odd, POD]})
+    page = pods(trimmer).page(listing.replace(b"SPOILT", b"\xff"))
+    assert [thing.key.name for thing in page.objects] == ["web-7c9-abcde"]
+    assert trimmer.odd["pods", "unreadable"] == 2
+
+
 def test_an_unknown_line_type_is_counted() -> None:
     """A newer server may say more than we understand."""
     trimmer = Trimmer()

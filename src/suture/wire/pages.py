@@ -136,6 +136,9 @@ def _machine_code() -> type[Siblings] | None:
     return Siblings
 
 
+_ODD = (*UNREADABLE, TrimError)
+"""What is thrown at a block of which one object, or more, is odd."""
+
 SIBLINGS = _machine_code()
 _MADE = ClusterObject, ObjectKey, PodFacts, Seen
 
@@ -167,7 +170,7 @@ class Decoders:
             page = self._page.decode(body)
             things = [made(document) for document in page.items or ()]
             meta = page.metadata
-        except UNREADABLE:
+        except _ODD:
             raw = self._taken_apart(_raw_page, body, "page")
             things = [thing for one in raw.items or () for thing in self._odd_one(one)]
             meta = raw.metadata
@@ -224,12 +227,15 @@ class Decoders:
     def events(self, block: bytes) -> list[Event]:
         """Read a block of whole watch lines. Errors: `WatchError` when a line is none."""
         try:
-            lines = self._lines.decode_lines(block)
-        except UNREADABLE:
+            return self._usual_events(block)
+        except _ODD:
             return self._odd_events(block)
+
+    def _usual_events(self, block: bytes) -> list[Event]:
+        """Read a block in one pass. Errors: of `_ODD`, where that does not do."""
         events: list[Event] = []
         made, types = self.reader.made, _TYPES
-        for line in lines:
+        for line in self._lines.decode_lines(block):
             kind = types.get(line.type)
             if kind is not None:
                 thing = made(line.object)
