@@ -10,7 +10,7 @@ import pytest
 
 from support.serving import Client, Pki, Running, Serve, eventually, request
 from suture.adapters.webhook import Limits, Peer, SecretPath, WebhookServer, WebhookSettings
-from suture.adapters.webhookhttp import MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_PIPELINED
+from suture.adapters.webhooksite import MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_PIPELINED
 from suture.errors import InputError, UnavailableError
 
 Server = Running[WebhookServer]

@@ -9,7 +9,7 @@ import pytest
 from support.serving import Client, Pki, Running, Serve, request
 from suture.adapters.webhook import SecretPath, WebhookServer
 from suture.adapters.webhookheads import HEADS, Begun, Heads, begun
-from suture.adapters.webhookhttp import MAX_HEAD_BYTES, Limits
+from suture.adapters.webhooksite import MAX_HEAD_BYTES, Limits
 
 SECRET = "s" * 40
 START = b"POST /admit HTTP/1.1\r\nHost: webhook\r\n"

@@ -22,7 +22,8 @@ from typing import Self
 
 import structlog
 
-from suture.adapters.webhookhttp import Connection, Handle, Limits, Site
+from suture.adapters.webhookhttp import Connection
+from suture.adapters.webhooksite import Handle, Limits, Site
 from suture.adapters.webhooktls import ClientAuth, Identity, MutualTls, Peer, SecretPath
 from suture.errors import InputError
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Awaitable, Mapping
 from enum import Enum, auto
 from functools import partial
 from http import HTTPStatus
@@ -22,61 +21,20 @@ import httptools
 import msgspec
 import structlog
 
-from suture.adapters.webhookheads import Begun, Head, Heads, begun
+from suture.adapters.webhookheads import Begun, Head, begun
+from suture.adapters.webhooksite import (
+    LINGER_S,
+    MAX_BODY_BYTES,
+    MAX_HEAD_BYTES,
+    MAX_PIPELINED,
+    Answered,
+    Site,
+)
 from suture.adapters.webhooktls import Peer
 from suture.errors import InputError, UnavailableError
 from suture.wire.limits import check_depth
 
-MAX_BODY_BYTES = 12 << 20
-"""LIMIT: an API server takes bodies of 3 MiB. A review holds two of them, as JSON, where binary
-data is a third longer: 8 MiB, and half as much again for managed fields and envelope."""
-
-MAX_HEAD_BYTES = 16 << 10
-"""LIMIT: request line and headers. API servers send under 1 KiB; a trace context adds 0.5."""
-
-MAX_PIPELINED = 16
-"""LIMIT: requests that wait on one connection. API servers wait for each answer, so there is
-none; what is sent in one go after 17 is closed."""
-
-LINGER_S = 0.5
-"""LIMIT: how long what is still being sent is read and dropped after a refusal, which a sender
-that is cut off would not see."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """What bounds connections in time and together; the defaults are for API servers."""
-
-    held_bytes: int = 256 << 20
-    """LIMIT: bodies of all connections, announced and not yet answered: 20 of the largest, or
-    16,000 ordinary ones of 16 KiB; half of a small pod's memory."""
-
-    connections: int = 1024
-    """LIMIT: 5 API servers with 200 writes in flight each; 100 KiB of TLS buffers apiece."""
-
-    handshake_s: float = 5.0
-    """LIMIT: TLS takes 2 round trips and 1 ms; who needs longer does not mean it."""
-
-    read_s: float = 0.5
-    """LIMIT: from a request's first byte to its last. 12 MiB take 0.1 s on 1 Gbit/s; what is
-    slower would have used up the deadline that its answer needs."""
-
-    idle_s: float = 120.0
-    """LIMIT: silence between requests. API servers leave after 90 s; leaving later than they do
-    means never to close a connection into which a review is just being written."""
-
-    handle_s: float = 35.0
-    """LIMIT: one decision. Kubernetes lets no webhook take longer than 30 s: nobody waits any
-    more. The deadline that decides is the handler's own, and far shorter."""
-
-
 log = structlog.get_logger(__name__)
-
-Answered = bytes | Awaitable["Answered"]
-"""An answer, or what to wait for until there is one, or more is known of what to wait for."""
-
-Handle = Callable[[str, bytes, Peer], Answered]
-"""From path, body and peer to the answer."""
 
 
 class _Request(NamedTuple):
@@ -99,49 +57,6 @@ _STATUS_LINES: Mapping[int, bytes] = {
     if not 300 <= status < 400  # an API server must never be sent elsewhere
 }
 _END, _END_AND_CLOSE = b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"
-
-
-class Site:
-    """What the connections of one server share."""
-
-    def __init__(
-        self,
-        handle: Handle,
-        paths: frozenset[str],
-        secret: str | None,
-        admit: Callable[[asyncio.Transport], Peer | None],
-        limits: Limits,
-    ) -> None:
-        self.handle = handle
-        self.paths: Mapping[bytes, str] = {path.encode(): path for path in paths}
-        self.secret = None if secret is None else secret.encode()
-        self.admit = admit
-        self.limits = limits
-        self.draining = False
-        self.connections: dict[Connection, None] = {}  # oldest first
-        self.held_bytes = 0
-        self.answers: Counter[int] = Counter()
-        """How many answers of each HTTP status were written."""
-        self.strangers = 0
-        """How many connections were closed without an answer."""
-        self.heads = Heads()
-
-    def has_room(self) -> bool:
-        """Tell whether one more may come in, at the cost of a stranger when all is full."""
-        if len(self.connections) < self.limits.connections:
-            return True
-        # WHY: where a secret is the proof anyone can connect, and must not keep API servers out.
-        stranger = next((one for one in self.connections if not one.known), None)
-        if stranger is None:
-            return False
-        stranger.abort()
-        del self.connections[stranger]
-        return True
-
-    def sweep(self, now: float) -> None:
-        """Close what has been idle or undecided for too long."""
-        for connection in list(self.connections):
-            connection.sweep(now)
 
 
 class Connection(asyncio.Protocol):
