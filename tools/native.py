@@ -1,7 +1,5 @@
 """Machine code of Suture's innermost modules, made by mypyc from the same sources, beside them.
 
-And of what is written in C, beside a module of Python that does the same.
-
     python tools/native.py build     make what is missing or old; says so where there is no compiler
     python tools/native.py remove    leave plain Python
     python tools/native.py fresh     leave plain Python where machine code is older than its source
@@ -17,7 +15,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -41,8 +38,6 @@ ALSO = (
 
 PLAIN = ("model/graph/check",)
 """What stays Python all the same: the check looks for members in generators, which mypyc cannot."""
-
-C_FLAGS = ("-O2", "-Wall", "-Wextra", "-Wno-cast-function-type")
 
 READ = ("model", "impact", "budget", "policy", "journal")
 """The rooms whose types compiled modules may know; the import rules let them into no other."""
@@ -102,16 +97,11 @@ def read_by() -> list[Path]:
     return sorted(single | {path for room in rooms for path in room.rglob("*.py")})
 
 
-def in_c() -> list[Path]:
-    """Return the sources in C, each of them an extension module by its own name."""
-    return sorted((SRC / "suture").rglob("*.c"))
-
-
 def digest() -> str:
     """Return what the machine code depends on: sources, Python, compiler of Python."""
     found = hashlib.sha256(f"{sys.version}{SUFFIX}{version('mypy')}".encode())
     found.update("\0".join(str(path.relative_to(SRC)) for path in modules()).encode())
-    for path in (*read_by(), *in_c()):
+    for path in read_by():
         found.update(path.relative_to(SRC).as_posix().encode() + b"\0" + path.read_bytes())
     return found.hexdigest()
 
@@ -168,26 +158,8 @@ def build() -> int:
             target = path.relative_to(copy)
             if "build" not in target.parts:
                 shutil.copy2(path, SRC / target)
-    for source in in_c():
-        problem = compile_c(source, source.with_name(f"{source.stem}{SUFFIX}"))
-        if problem:
-            print(problem[-4000:], file=sys.stderr)
-            print(f"{source.name} is not compiled, see above: Python does the same, slower")
     STAMP.write_text(f"{wanted}\n")
     return 0
-
-
-def compile_c(source: Path, target: Path, *flags: str) -> str:
-    """Make an extension module of one source in C; return what the compiler complained of."""
-    command = shlex.split(sysconfig.get_config_var("LDSHARED"))
-    if "CC" in os.environ:
-        command[:1] = shlex.split(os.environ["CC"])
-    command += [*shlex.split(sysconfig.get_config_var("CCSHARED") or ""), *C_FLAGS, *flags]
-    command += [f"-I{sysconfig.get_path('include')}", str(source), "-o", str(target)]
-    run = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    return run.stdout or "the compiler failed" if run.returncode else ""
 
 
 def main() -> int:

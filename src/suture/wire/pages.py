@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from suture.errors import InputError
-from suture.model.names import ObjectKey
-from suture.model.objects import ClusterObject, PodFacts, PodState
+from suture.model.objects import ClusterObject, PodState
 from suture.wire.mend import mended
 from suture.wire.podstates import DELETED, MODIFIED, PodEnd, pod_end, pod_state
 from suture.wire.shapes import ABSENT, Document, Meta
 from suture.wire.trim import UNREADABLE, Reader, TrimError
-
-if TYPE_CHECKING:
-    from suture.wire._siblings import Siblings
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 """The annotation of the bookmark that ends the list part of a stream."""
@@ -124,41 +120,20 @@ Event = Seen | Restated | PodEnd | Bookmark | Failure
 _TYPES: Mapping[str, EventType] = {one.value: one for one in EventType}
 
 
-def _machine_code() -> type[Siblings] | None:
-    """Return what reads the usual pods of a list in machine code, where that was made.
-
-    WHY optional: what it does not take, and all without it, is read in Python: slower, and equal.
-    """
-    try:
-        from suture.wire._siblings import Siblings  # noqa: PLC0415 it may not be there
-    except ImportError:
-        return None
-    return Siblings
-
-
 _ODD = (*UNREADABLE, TrimError)
 """What is thrown at a block of which one object, or more, is odd."""
 
-SIBLINGS = _machine_code()
-_MADE = ClusterObject, ObjectKey, PodFacts, Seen
-
 
 class Decoders:
-    """The decoders of one kind in one form, made once; each reads page or lines in one pass.
+    """The decoders of one kind in one form, made once; each reads page or lines in one pass."""
 
-    `siblings`: what reads the pods of a list that differ from others in nothing but their state;
-    None: nothing but this.
-    """
-
-    def __init__(self, reader: Reader, siblings: type[Siblings] | None = SIBLINGS) -> None:
+    def __init__(self, reader: Reader) -> None:
         self.reader = reader
         # Any: a type made at run time, of the projection that the reader's kind has.
         document: Any = reader.document
         self._page: msgspec.json.Decoder[_Page[Document]] = msgspec.json.Decoder(_Page[document])
         self._lines: msgspec.json.Decoder[_Line[Document]] = msgspec.json.Decoder(_Line[document])
         self._states = reader.shape is not None and reader.shape.states
-        self._reads_siblings = siblings if self._states else None
-        self._siblings: Siblings | None = None
 
     def page(self, body: bytes) -> Page:
         """Read one page of a list. Errors: `WatchError` when it is none.
@@ -175,24 +150,6 @@ class Decoders:
             things = [thing for one in raw.items or () for thing in self._odd_one(one)]
             meta = raw.metadata
         return Page([one for one in things if self._named(one)], meta.version, not meta.more)
-
-    def listed(self, block: bytes) -> list[Event]:
-        """Read a block of the list part of a stream, as `events` does, and mostly sooner.
-
-        Errors: `WatchError` when a line is none.
-        """
-        if self._reads_siblings is None:
-            return self.events(block)
-        if self._siblings is None:
-            reader = self.reader
-            self._siblings = self._reads_siblings(
-                reader.resource, reader.gvk, _MADE, EventType.ADDED, self.events
-            )
-        return self._siblings.events(block)
-
-    def list_ended(self) -> None:
-        """Forget what is remembered for the rest of a list."""
-        self._siblings = None
 
     def news(self, block: bytes) -> list[Event]:
         """Read a block as `events` does, of pods no more than their state where that will do.

@@ -204,7 +204,7 @@ class Reflector:
         decoders, deleted = self._decoders, EventType.DELETED
         # The list part of a stream has nothing yet that could be as it was.
         streaming = self.phase is Phase.STREAMING
-        events = decoders.listed(block) if streaming else decoders.news(block)
+        events = decoders.events(block) if streaming else decoders.news(block)
         for event in events:
             # WHY not a case of the match: nearly all events are this.
             if isinstance(event, Seen):
@@ -247,7 +247,6 @@ class Reflector:
 
     def _complete(self, version: str) -> Listed:
         self._move(Signal.COMPLETE)
-        self._decoders.list_ended()
         self._recent.clear()
         self._newest = 0
         self._resumes = 0
