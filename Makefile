@@ -1,11 +1,12 @@
 # Every target sets itself up: a fresh machine needs Python >= 3.11 and, for the lab, Go or a wheel of it.
-PYTHON ?= python3
+# Of the Pythons at hand the first that was built with its optimizations: a quarter less CPU.
+PYTHON ?= $(or $(shell python3 tools/interpreter.py),python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.stamp
 
 .PHONY: setup check test test-fast soak exam differential life demo bench lock clean
-# The same sources as machine code, beside them, where they have changed; two minutes. With PLAIN=1
+# The same sources as machine code, beside them, where they have changed; five minutes. With PLAIN=1
 # in the environment, or without a C compiler, Suture stays plain Python.
 setup: $(STAMP)
 	$(BIN)/python tools/native.py build

@@ -136,7 +136,7 @@ def build() -> int:
     if shutil.which(compiler) is None:
         print(f"no C compiler ({compiler}): Suture runs as plain Python, which is slower and equal")
         return 0
-    print(f"compiling {len(modules())} modules; two minutes", flush=True)
+    print(f"compiling {len(modules())} modules; five minutes", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "src"
         shutil.copytree(SRC, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
