@@ -24,8 +24,10 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two workers, each with a control plane of its own; the tests of a file stay together.
-test: check setup
+# Checks beside compiling, which has one core to itself for minutes. Then two workers, each with a
+# control plane of its own; the tests of a file stay together.
+test: $(STAMP)
+	$(MAKE) -j2 check setup
 	$(BIN)/pytest -n 2 --dist loadfile
 
 test-fast: setup
