@@ -22,6 +22,7 @@ A refusal of a write is none of these: it is a `Verdict`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 
 class SutureError(Exception):
@@ -146,3 +147,19 @@ class TooManyRequestsError(ApiUnavailableError):
     """429: shed by priority and fairness, or an eviction that must wait; see `retry_after_s`."""
 
     code = "api_too_many_requests"
+
+
+E = TypeVar("E", bound=SutureError)
+
+
+def first_of(failures: ExceptionGroup[Exception], kind: type[E]) -> E | None:
+    """Return the first error of tasks side by side, where all that failed did so with a `kind`.
+
+    None where another failed otherwise. WHY not `except*`: what is raised in it comes out wrapped
+    in another group before Python 3.11.4, which distributions still have.
+    """
+    found, others = failures.split(kind)
+    one: BaseException | None = found if others is None else None
+    while isinstance(one, BaseExceptionGroup):
+        one = one.exceptions[0]
+    return one if isinstance(one, kind) else None

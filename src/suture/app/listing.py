@@ -17,7 +17,7 @@ from suture.app.ports import Cluster
 from suture.app.rules import Rules
 from suture.app.sources import Gathered
 from suture.app.watches import EVENTS, Want, Watches
-from suture.errors import ApiError, GoneError, UnavailableError
+from suture.errors import ApiError, GoneError, UnavailableError, first_of
 from suture.model.absence import ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph
@@ -124,8 +124,11 @@ class Lister:
             async with asyncio.TaskGroup() as tasks:
                 for api, want in self._wanted(apis):
                     tasks.create_task(self._kind(api, want), name=f"list {api.resource}")
-        except* UnavailableError as failures:
-            raise failures.exceptions[0] from None
+        except ExceptionGroup as failures:
+            away = first_of(failures, UnavailableError)
+            if away is None:
+                raise
+            raise away from None
 
     async def _kind(self, api: ApiResource, want: Want) -> None:
         """List one kind whole, or note why it is unknown."""

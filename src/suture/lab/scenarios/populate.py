@@ -13,6 +13,8 @@ from suture.errors import (
     AlreadyExistsError,
     ApiError,
     InputError,
+    SutureError,
+    first_of,
 )
 from suture.lab.scenarios.clearing import CREATED_LAST, POLICIES, until, wait_gone
 from suture.lab.scenarios.cluster import Cluster, Object, each, listed, path_of
@@ -126,10 +128,11 @@ async def _create_all(cluster: Cluster, world: World, things: Sequence[Object]) 
 
     try:
         return await each(things, create)
-    except* ApiError as errors:
-        raise errors.exceptions[0] from None
-    except* InputError as errors:
-        raise errors.exceptions[0] from None
+    except ExceptionGroup as failures:
+        error = first_of(failures, SutureError)
+        if error is None:
+            raise
+        raise error from None
 
 
 async def _create(cluster: Cluster, world: World, thing: Object) -> Object:

@@ -21,6 +21,7 @@ from suture.errors import (
     InputError,
     NotFoundError,
     SutureError,
+    first_of,
 )
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.cluster import Cluster, Object, listed
@@ -127,8 +128,11 @@ class Stepper:
                     await self.story.gap(max(0.0, due_s - self.story.now_s()))
                     await slots.acquire()
                     tasks.create_task(one(target))
-        except* SutureError as errors:
-            raise _first(errors) from None
+        except ExceptionGroup as failures:
+            error = first_of(failures, SutureError)
+            if error is None:
+                raise
+            raise error from None
 
     async def _one(
         self, at: int, step: Step, api: ApiResource, voice: Voice, target: Target
@@ -288,11 +292,3 @@ def _created(step: Step, answer: Object) -> str:
 def _place(api: ApiResource, target: Target) -> str:
     place = f"{target.namespace}/" if target.namespace else ""
     return f"{api.resource} {place}{target.name}"
-
-
-def _first(errors: BaseExceptionGroup[SutureError]) -> SutureError:
-    """Return the first of several errors that happened at once."""
-    one: BaseException = errors
-    while isinstance(one, BaseExceptionGroup):
-        one = one.exceptions[0]
-    return one if isinstance(one, SutureError) else VoidError(str(one))
