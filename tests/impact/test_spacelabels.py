@@ -11,7 +11,8 @@ from support.writes import Body, body, trimmed
 from suture.impact.effects import Hollowed, SelectionChanged
 from suture.model.graph import GraphView
 from suture.model.names import NETWORK_POLICIES
-from suture.model.objects import ClusterObject, ServiceRef
+from suture.model.objects import ClusterObject, ServiceRef, WorkloadFacts
+from suture.model.placement import Placement
 from suture.model.selectors import Selector
 
 IN = {"role": "front"}
@@ -90,3 +91,50 @@ def test_an_empty_namespace_loses_nothing() -> None:
     view = view_of(before, webhook("i", ServiceRef("m", "i"), namespaces=Selector.of(IN)))
 
     assert effects(impact_of(update(before, space("idle")), view), Hollowed) == []
+
+
+# ---- levels of Pod Security
+
+ENFORCE = "pod-security.kubernetes.io/enforce"
+
+
+def level(name: str) -> ClusterObject:
+    return space("web", **{ENFORCE: name} if name else {})
+
+
+def agents(*, unconfined: bool) -> list[ClusterObject]:
+    asks = Placement(unconfined=unconfined)
+    return [
+        msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, placement=asks))
+        if isinstance(one.facts, WorkloadFacts)
+        else one
+        for one in workload("agent", "web", replicas=3)
+    ]
+
+
+def confined(old: str, new: str, *, unconfined: bool = True) -> list[str]:
+    """Return what could not be made again under a level, of three agents and two others."""
+    before, after = level(old), level(new)
+    view = view_of(before, agents(unconfined=unconfined), workload("web", "web", replicas=2))
+    found = effects(impact_of(update(before, after), view), Hollowed)
+    assert {(one.what, one.before) for one in found} <= {("room", 5)}
+    return [one.target.name for one in found]
+
+
+def test_a_level_under_which_agents_could_not_be_made_again() -> None:
+    """Each of them is told of, however many others keep to it."""
+    assert len(confined("", "baseline")) == 3
+    assert len(confined("privileged", "restricted")) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("", "privileged"), ("baseline", "restricted"), ("baseline", "")]
+)
+def test_levels_that_take_nothing(old: str, new: str) -> None:
+    """One that allows everything; one that only goes on; one that is lifted."""
+    assert confined(old, new) == []
+
+
+def test_pods_that_keep_to_a_level() -> None:
+    """They are made again under it as they are."""
+    assert confined("", "baseline", unconfined=False) == []

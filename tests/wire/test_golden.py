@@ -227,7 +227,7 @@ FACTS: dict[str, Facts | None] = {
     "udp-route": ROUTE,
     "validating-policy": AdmissionPolicyFacts("", "ConfigMap"),
     "validating-policy-binding": PolicyBindingFacts("golden", "settings", "golden"),
-    "volume": VolumeFacts("Delete", "Available"),
+    "volume": VolumeFacts("Delete", "Available", driver="csi.example.com"),
 }  # fmt: skip
 
 ACCOUNT = "service-account serviceaccounts golden/default"

@@ -79,7 +79,7 @@ def test_the_most_of_one_container() -> None:
         initContainers=[asks("10m", "2Gi")],
     )
     assert (found.most_cpu_m, found.most_memory_mi) == (2000, 2048)
-    assert read(containers=[{}], hostNetwork=True) == Placement(host_network=True)
+    assert read(containers=[{}], hostNetwork=True) == Placement(host_network=True, unconfined=True)
 
 
 def test_a_node_selector_holds_in_every_term() -> None:
@@ -135,3 +135,41 @@ def test_the_network_of_the_host_is_read() -> None:
 def test_an_odd_template_asks_nothing(template: bytes) -> None:
     """What cannot be read of a template never makes a workload unreadable."""
     assert placement(msgspec.Raw(template)) == ANYWHERE
+
+
+@pytest.mark.parametrize(
+    ("spec", "so"),
+    [
+        pytest.param({"hostNetwork": True}, True, id="network"),
+        pytest.param({"hostPID": True}, True, id="processes"),
+        pytest.param({"hostIPC": True}, True, id="memory"),
+        pytest.param({"volumes": [{"name": "d", "hostPath": {"path": "/"}}]}, True, id="paths"),
+        pytest.param({"volumes": [{"name": "d", "hostPath": None}]}, False, id="no-path"),
+        pytest.param({"containers": [{"ports": [{"hostPort": 80}]}]}, True, id="a-port"),
+        pytest.param({"containers": [{"ports": [{"hostPort": 0}]}]}, False, id="any-port"),
+        pytest.param(
+            {"initContainers": [{"securityContext": {"privileged": True}}]}, True, id="privileged"
+        ),
+        pytest.param(
+            {"containers": [{"securityContext": {"privileged": False}}]}, False, id="plain"
+        ),
+        pytest.param(
+            {"containers": [{"securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}}]},
+            True,
+            id="a-capability",
+        ),
+        pytest.param(
+            {"containers": [{"securityContext": {"capabilities": {"add": ["CHOWN"]}}}]},
+            False,
+            id="an-allowed-one",
+        ),
+        pytest.param(
+            {"containers": [{"securityContext": {"capabilities": {"drop": ["ALL"]}}}]},
+            False,
+            id="dropped",
+        ),
+    ],
+)
+def test_what_pod_security_keeps_from_pods(spec: dict[str, Any], *, so: bool) -> None:
+    """What the level `baseline` forbids: to reach the node, by whatever way."""
+    assert read(**spec).unconfined is so

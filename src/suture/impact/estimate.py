@@ -16,6 +16,7 @@ from suture.impact.churn import churn_effects, repeats
 from suture.impact.disruption import disruption_effects, quorum_effects
 from suture.impact.dropped import default_effects, dropped_effects, may_drop
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
+from suture.impact.engines import engine_effects, may_be_volume
 from suture.impact.external import external_effects, may_stand_for
 from suture.impact.family import Family
 from suture.impact.finalizers import finalizer_effects, lifts_finalizers
@@ -119,6 +120,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
+    Family(frozenset({"data_lost"}), _takes_away, engine_effects, may_be_volume),
     Family(frozenset({"data_lost"}), releases, release_effects),
     Family(frozenset({"data_lost"}), is_let_go, unkept_effects),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),

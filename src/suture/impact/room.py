@@ -1,8 +1,9 @@
-"""Quotas and limit ranges under which the pods that run could not be made again.
+"""Quotas, limits and levels of Pod Security under which pods that run could not be made again.
 
 Beside `hollow`: these take nothing, and what runs goes on; whatever ends does not come back.
 Source: the admission plugins ResourceQuota (a pod beyond a hard limit is not created) and
-LimitRanger (nor one that asks for more than the most, or less than the least, of its type).
+LimitRanger (nor one that asks for more than the most, or less than the least, of its type), and
+PodSecurity (nor one that asks for what its namespace's level forbids).
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ LIMITING: Final = (
 """Hard limits without which no pod is created, where they are nothing."""
 
 COUNTING: Final = ("pods", "count/pods")
+
+ENFORCE: Final = "pod-security.kubernetes.io/enforce"
+CONFINING: Final = frozenset({"baseline", "restricted"})
+"""Levels that forbid anything. SOURCE: pod-security-admission `api.Level`."""
 
 PODS_TOLD: Final = 64
 """LIMIT: pods of a namespace that are told of one by one: more than any budget lets pass."""
@@ -78,6 +83,28 @@ def pods_refused(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
             kinds.append(kind)
     if (running - refused) * 10 > running:
         return running, []
+    return running, list(islice(_running(view, kinds), PODS_TOLD))
+
+
+def pods_confined(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
+    """Return how many pods run in a namespace, and which its level would not let be made again.
+
+    Only where the write enforces a level, and none was enforced before. WHY all of those: unlike a
+    limit, a level is of kinds of pods, and agents of nodes are a few among others.
+    """
+    old, new = made.before, made.after
+    if old is None or new.labels.get(ENFORCE) not in CONFINING:
+        return 0, []
+    if old.labels.get(ENFORCE) in CONFINING:
+        return 0, []
+    view, asked = scene.view, Asked(scene.view)
+    running = 0
+    kinds: list[int] = []
+    for kind in view.classes_in(new.key.name):
+        count, pod = view.running_alike(kind)[0], view.one_alike(kind)
+        running += count
+        if count and pod >= 0 and asked.of(pod).unconfined:
+            kinds.append(kind)
     return running, list(islice(_running(view, kinds), PODS_TOLD))
 
 

@@ -1,4 +1,4 @@
-"""Labels of a namespace that others select by: peers of network policies, and webhooks on its pods.
+"""Labels of a namespace that others go by: peers of network policies, webhooks, Pod Security.
 
 Beside `selection`, which tells of pods and of what custom resources select: a namespace is selected
 for the pods in it, by policies of other namespaces and by webhooks of the whole cluster.
@@ -12,6 +12,7 @@ from typing import Final
 
 from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, Hollowed, SelectionChanged
+from suture.impact.room import pods_confined
 from suture.impact.scene import Scene
 from suture.impact.traffic import POLICIES
 from suture.model.edges import Selection
@@ -52,6 +53,7 @@ def space_effects(scene: Scene) -> Iterator[SelectionChanged | Hollowed]:
     name = made.after.key.name
     kinds = [kind for kind in scene.view.classes_in(name) if scene.running(kind)[0]]
     if kinds:
+        yield from _confined(scene, made)
         yield from _peers(scene, made, made.before, name)
         kinds = kinds[:CLASSES_ASKED]
         had, has = _webhooks(scene, name, made.before.labels, made.after.labels, kinds)
@@ -64,6 +66,20 @@ def space_effects(scene: Scene) -> Iterator[SelectionChanged | Hollowed]:
                 population=scene.view.count(NAMESPACES),
                 confidence=Confidence.BOUNDED,
             )
+
+
+def _confined(scene: Scene, made: Rewritten) -> Iterator[Hollowed]:
+    """Tell of each pod that could not be made again under the level that a namespace enforces."""
+    running, pods = pods_confined(scene, made)
+    for pod in pods:
+        yield Hollowed(
+            target=scene.victim(pod),
+            what="room",
+            before=running,
+            after=0,
+            population=scene.view.count(PODS),
+            confidence=Confidence.BOUNDED,
+        )
 
 
 def _peers(

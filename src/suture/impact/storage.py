@@ -47,7 +47,7 @@ RETAIN, DELETE, NONE = "Retain", "Delete", ""
 
 def data_effects(scene: Scene) -> Iterable[DataLost]:
     """Yield what each claim, volume and snapshot that goes would take along."""
-    siblings = _Siblings(scene)
+    siblings = Siblings(scene)
     for row in scene.kinds.get(CLAIMS, ()):
         yield _claim(scene, row, siblings)
     for row in scene.kinds.get(VOLUMES, ()):
@@ -78,7 +78,7 @@ def release_effects(scene: Scene) -> Iterable[DataLost]:
         facts = view.facts(claim) if claim is not None else None
         if claim is None or not isinstance(facts, ClaimFacts) or facts.volume != volume:
             continue
-        copies = _snapshots(scene, claim)
+        copies = snapshots_of(scene, claim)
         yield DataLost(
             holder=scene.victim(made.row),
             volume=volume,
@@ -106,7 +106,7 @@ def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
     well = any(_is_well(view, node) for node in nodes)
     for volume, _ in view.targets(row, Edge.VOLUME):
         claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
-        copies = sum(_snapshots(scene, claim) for claim in claims)
+        copies = sum(snapshots_of(scene, claim) for claim in claims)
         yield DataLost(
             holder=scene.victim(row),
             volume=view.key(volume).name,
@@ -132,7 +132,7 @@ def _is_well(view: GraphView, node: int) -> bool:
     )
 
 
-def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:
+def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
     view = scene.view
     facts = view.facts(row)
     known = isinstance(facts, ClaimFacts)
@@ -144,7 +144,7 @@ def _claim(scene: Scene, row: int, siblings: _Siblings) -> DataLost:
     staying = [pod for pod in pods if pod not in scene.removed]
     # WHY: that a Job is over says nothing of those who work with what it has made.
     from_under = bool(staying) and row not in scene.direct
-    copies = _snapshots(scene, row) + (siblings.of(row) if bound else 0)
+    copies = snapshots_of(scene, row) + (siblings.of(row) if bound else 0)
     return DataLost(
         holder=scene.victim(row),
         volume=volume,
@@ -167,7 +167,7 @@ def reclaim_of(view: GraphView, volume: int | None) -> str:
     return facts.reclaim if isinstance(facts, VolumeFacts) else NONE
 
 
-def _snapshots(scene: Scene, row: int) -> int:
+def snapshots_of(scene: Scene, row: int) -> int:
     """Return how many snapshots of a claim stay."""
     view = scene.view
     return sum(
@@ -182,7 +182,7 @@ def _volume(scene: Scene, row: int) -> DataLost:
     bound = isinstance(facts, VolumeFacts) and facts.phase == "Bound"
     claims = [one for one, present in view.targets(row, Edge.BOUND_CLAIM) if present]
     pods = [pod for claim in claims for pod in mounting(view, claim)]
-    copies = sum(_snapshots(scene, claim) for claim in claims)
+    copies = sum(snapshots_of(scene, claim) for claim in claims)
     reclaim = reclaim_of(view, row)
     staying = [one for one in claims if one not in scene.removed]
     return DataLost(
@@ -254,7 +254,7 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     )
 
 
-class _Siblings:
+class Siblings:
     """Bound claims of the same set that stay, each set looked up once."""
 
     def __init__(self, scene: Scene) -> None:

@@ -24,12 +24,13 @@ class VolumeFacts(
 
     `reclaim` is Retain, Delete or Recycle; `phase` Available, Bound, Released or Failed. `hosts`:
     the only nodes from which it can be reached, by `kubernetes.io/hostname`; empty where it is
-    bound to none by name.
+    bound to none by name. `driver`: the CSI driver that made it; empty where none did.
     """
 
     reclaim: str = "Retain"
     phase: str = ""
     hosts: tuple[str, ...] = ()
+    driver: str = ""
 
 
 class StorageClassFacts(

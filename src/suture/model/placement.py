@@ -56,7 +56,8 @@ class Placement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     `terms`: the labels of a node have to match one of them; none: any node will do. Terms that
     the model cannot read are left out, so that more nodes seem to do. `host_network`: its network
     is the node's own. `most_cpu_m` and `most_memory_mi`: the most that one of its containers may
-    use, or asks for where it says no limit.
+    use, or asks for where it says no limit. `unconfined`: it asks for something that Pod Security
+    keeps from pods from its level `baseline` on.
     """
 
     cpu_m: int = 0
@@ -66,6 +67,7 @@ class Placement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     host_network: bool = False
     most_cpu_m: int = 0
     most_memory_mi: int = 0
+    unconfined: bool = False
 
     def accepts(self, labels: Mapping[str, str]) -> bool:
         """Whether a node's labels are what it asks for."""

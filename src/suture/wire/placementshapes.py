@@ -1,7 +1,7 @@
 """Projections of where pods can run: what templates ask of a node, and what a node has for them.
 
 One of several, as a kind's neighbours change together. Pure.
-Source: core/v1 PodSpec, NodeStatus; apimachinery's resource.Quantity.
+Source: core/v1 PodSpec, NodeStatus; apimachinery's resource.Quantity; Pod Security Standards.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ import msgspec
 from suture.model.placement import ANYWHERE, HOSTNAME, NO_SCHEDULE, Placement, Taint, Toleration
 from suture.model.quantities import Quantity, cpu_m, memory_mi
 from suture.model.selectors import Operator, Requirement, Selector
-from suture.wire.shapes import ABSENT
+from suture.wire.shapes import ABSENT, Count
+
+CONFINED = frozenset(
+    {
+        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD",
+        "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+    }
+)  # fmt: skip
+"""Capabilities that Pod Security lets a container have from `baseline` on; all others it forbids.
+SOURCE: Kubernetes, Pod Security Standards."""
+
+_NOT_THERE = (b"", b"null")
 
 _OPERATORS = {one.value: one for one in Operator}
 
@@ -44,9 +55,24 @@ class _Resources(msgspec.Struct, gc=False):
         )
 
 
+class _Port(msgspec.Struct, rename="camel", gc=False):
+    host_port: Count = 0
+
+
+class _Capabilities(msgspec.Struct, gc=False):
+    add: tuple[str, ...] | None = None
+
+
+class _Security(msgspec.Struct, gc=False):
+    privileged: bool | None = None
+    capabilities: _Capabilities | None = None
+
+
 class _Container(msgspec.Struct, rename="camel", gc=False):
     resources: _Resources | None = None
     restart_policy: str = ""
+    ports: tuple[_Port, ...] | None = None
+    security_context: _Security | None = None
 
 
 class _Expression(msgspec.Struct, gc=False):
@@ -86,8 +112,15 @@ class _Toleration(msgspec.Struct, gc=False):
     effect: str = ""
 
 
+class _Volume(msgspec.Struct, rename="camel", gc=False):
+    host_path: msgspec.Raw = ABSENT
+
+
 class _Spec(msgspec.Struct, rename="camel", gc=False):
     host_network: bool | None = None
+    host_pid: bool | None = msgspec.field(default=None, name="hostPID")
+    host_ipc: bool | None = msgspec.field(default=None, name="hostIPC")
+    volumes: tuple[_Volume, ...] | None = None
     containers: tuple[_Container, ...] | None = None
     init_containers: tuple[_Container, ...] | None = None
     node_selector: dict[str, str] | None = None
@@ -103,7 +136,8 @@ _decoder = msgspec.json.Decoder(_Template | None)
 
 _TELLS = (
     b'"requests"', b'"limits"', b'"nodeSelector"', b'"nodeAffinity"', b'"tolerations"',
-    b'"hostNetwork"',
+    b'"hostNetwork"', b'"hostPID"', b'"hostIPC"', b'"hostPath"', b'"hostPort"', b'"privileged"',
+    b'"capabilities"',
 )  # fmt: skip
 
 
@@ -123,8 +157,36 @@ def placement(template: msgspec.Raw) -> Placement:
         return ANYWHERE
     spec = found.spec
     return Placement(
-        *_asked(spec), _terms(spec), _tolerations(spec), bool(spec.host_network), *_most(spec)
+        *_asked(spec),
+        _terms(spec),
+        _tolerations(spec),
+        bool(spec.host_network),
+        *_most(spec),
+        _unconfined(spec),
     )
+
+
+def _unconfined(spec: _Spec) -> bool:
+    """Whether it asks for something of its node that Pod Security's level `baseline` forbids.
+
+    LIMIT: of what it forbids the namespaces, paths and ports of the node, privileged containers and
+    capabilities are read; profiles of AppArmor, SELinux and sysctls are rare, and are not.
+    """
+    if spec.host_network or spec.host_pid or spec.host_ipc:
+        return True
+    if any(bytes(one.host_path) not in _NOT_THERE for one in spec.volumes or ()):
+        return True
+    return any(map(_reaches_out, (*(spec.init_containers or ()), *(spec.containers or ()))))
+
+
+def _reaches_out(container: _Container) -> bool:
+    if any(one.host_port for one in container.ports or ()):
+        return True
+    security = container.security_context
+    if security is None:
+        return False
+    added = security.capabilities.add if security.capabilities is not None else None
+    return bool(security.privileged) or not CONFINED.issuperset(added or ())
 
 
 def _asked(spec: _Spec) -> tuple[int, int]:

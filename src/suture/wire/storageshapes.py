@@ -94,6 +94,7 @@ def claim_needs(doc: ClaimDocument, key: ObjectKey, _labels: Mapping[str, str]) 
 
 
 class _Driver(msgspec.Struct, rename="camel", gc=False):
+    driver: str = ""
     controller_expand_secret_ref: Place | None = None
     controller_publish_secret_ref: Place | None = None
     node_expand_secret_ref: Place | None = None
@@ -120,7 +121,8 @@ def volume(doc: VolumeDocument, _namespace: str, _labels: Mapping[str, str]) -> 
     """Return what a PersistentVolume adds to its metadata."""
     spec, status = doc.spec or _VolumeSpec(), doc.status or _Phase()
     hosts = hosts_of(spec.node_affinity)
-    return VolumeFacts(spec.persistent_volume_reclaim_policy, status.phase, hosts)
+    driver = spec.csi.driver if spec.csi is not None else ""
+    return VolumeFacts(spec.persistent_volume_reclaim_policy, status.phase, hosts, driver)
 
 
 def volume_needs(

@@ -51,8 +51,9 @@ class Hollowed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `what` it would have no more: schedule (a CronJob), address or name (a Service), backends or
     hosts (a route), webhooks (a namespace, of those that are asked about its new pods),
-    pull-secrets (an account as which pods run), room (a quota or limit range, for the pods that run
-    under it). `before` and `after` count that. `population`: objects of its type in the cluster.
+    pull-secrets (an account as which pods run), room (a quota, a limit range or a level of Pod
+    Security, for the pods that run under it). `before` and `after` count that. `population`:
+    objects of its type in the cluster.
     """
 
     target: Victim

@@ -90,6 +90,8 @@ class PodsLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class DataLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A claim, volume or snapshot would go, and data with it where `reclaim` is Delete.
 
+    So would what a storage engine keeps behind a bound volume: then `holder` is a custom resource.
+
     An attachment that goes while pods of its node use the volume, and a volume that forgets the
     claim bound to it, are told of as well: they erase nothing, and `reclaim` is Retain. `mounted`:
     pods that use it or wait for it. `copies`: snapshots of it, and volumes of its siblings in the
