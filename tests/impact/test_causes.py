@@ -217,6 +217,35 @@ def test_a_namespace_that_the_actor_made_is_its_own_to_delete() -> None:
     assert removed(shared, home).explained == 0
 
 
+@pytest.mark.parametrize(
+    ("maker", "hours", "explained"),
+    [
+        ("system:serviceaccount:ci:runner", 3, 1),
+        ("system:serviceaccount:ci:runner", 30, 0),
+        ("system:serviceaccount:shop:runner", 3, 0),
+        ("developer@example.com", 3, 0),
+    ],
+    ids=["beside", "not of the day", "of another namespace", "a person"],
+)
+def test_what_an_account_beside_the_actor_made_today(
+    maker: str, hours: int, explained: int
+) -> None:
+    """What runs tests makes namespaces; what clears up after it has an account of its own."""
+    home, web = namespace("e2e-7"), service("web", "e2e-7")
+    view = GraphView(graph_of(home, web), History())
+    for one in (home, web):
+        view.history.note_created(one.uid, maker, maker, one.key, START)
+    by = operator("system:serviceaccount:ci:janitor")
+    request = delete(home, by=by)
+    impact = estimate(request, project(request, view), view, by, now=START.plus_s(hours * 3600))
+    (told,) = (
+        one
+        for one in impact.effects
+        if isinstance(one, ObjectsRemoved) and one.resource == "namespaces"
+    )
+    assert told.explained == explained
+
+
 def test_a_namespace_of_unknown_origin_is_not() -> None:
     """Forgetting can only make stricter."""
     view = view_of(namespace("ci-7"), service("web", "ci-7"))

@@ -112,6 +112,25 @@ def test_a_part_is_pruned_and_the_rest_stays(parts: int, told: list[bool]) -> No
     assert retired(cluster(application(), shop(parts, SHOP)), parts) == told
 
 
+def test_parts_that_are_made_anew_are_none_taken() -> None:
+    """A selector cannot be changed: each is deleted and made again, however many there are."""
+    view = cluster(application(), shop(4, SHOP))
+    by = HANDLER.user.username
+    for number in range(4):
+        row = view.find(ObjectKey(DEPLOYMENTS, "prod", f"part-{number}"))
+        assert row is not None
+        one = view.at(row)
+        request = delete(one, by=HANDLER)
+        (emptied,) = effects(impact_of(request, view, now=NOW, by=HANDLER), ServiceEmptied)
+        assert emptied.explained, number
+        remember(request, project(request, view), view, NOW)
+        next_life = msgspec.structs.replace(one, uid=f"next-{number}")
+        view.history.note_removed(one.uid, one.key, NOW, by=by)
+        view.history.note_created(next_life.uid, by, by, one.key, NOW)
+        rest = [view.at(each) for kind in KINDS for each in view.rows(kind) if each != row]
+        view = GraphView(graph_of(next_life, *rest), view.history)
+
+
 def test_the_wish_was_changed() -> None:
     """Whoever wrote the application within the hour may have wanted less of it."""
     view = cluster(application(), shop(4, SHOP))

@@ -117,7 +117,9 @@ class Causes:
         self._root = False
         if len(change.direct) == 1:
             root = change.direct[0]
-            self._root = self.explains(root) or own_namespace(view, root, self.removed, identity)
+            self._root = self.explains(root) or own_namespace(
+                view, root, self.removed, identity, now
+            )
 
     @property
     def few(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from suture.impact.cascade import closure
 from suture.impact.explained import RECREATED_BY
-from suture.impact.keepers import works_for
+from suture.impact.keepers import keeps, works_for
 from suture.impact.parents import SIBLINGS, maker_of, mounting
 from suture.impact.recent import is_custom, taken_from
 from suture.impact.records import dropped
@@ -20,7 +20,7 @@ from suture.impact.scene import Scene
 from suture.impact.uninstalled import taken_apart
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, PODS, ObjectKey
+from suture.model.names import CLAIMS, PODS, REPLICA_SETS, ObjectKey
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import HOUR_S
 
@@ -120,6 +120,52 @@ def claim_replaced(scene: Scene, row: int) -> bool:
     )
     gone = view.history.writes.counted(taken_from(view.uid(parent), CLAIMS), now, HOUR_S)
     return made > gone
+
+
+def member_replaced(scene: Scene, row: int) -> bool:
+    """Whether the actor has made another workload in the place of one member of several.
+
+    Within the last hour, for the same custom resource, of the same selector but for one value, with
+    all of its pods Ready and as many as the one has; less what was taken from it in that hour. So
+    a monitor that lost its node for long is replaced by the next. Not with claims along, nor under
+    a custom resource of this hour: its member may be taken for one of a life before it.
+    """
+    view, now = scene.view, scene.now
+    parent, mine = view.controller(row), view.facts(row)
+    if now is None or parent < 0 or scene.change.direct != (row,) or CLAIMS in scene.kinds:
+        return False
+    if not isinstance(mine, WorkloadFacts) or mine.selector is None:
+        return False
+    resource, identity = view.resource(parent), scene.actor.user.username
+    if not is_custom(resource) or not keeps(scene, resource):
+        return False
+    since_ns = now.mono_ns - HOUR_S * 10**9
+    born = view.history.creation(view.uid(parent))
+    if born is not None and born.at_ns >= since_ns:
+        return False
+    made = sum(
+        other != row
+        and view.resource(other) == view.resource(row)
+        and not (view.gone(other) or view.terminating(other))
+        and isinstance(its := view.facts(other), WorkloadFacts)
+        and its.selector is not None
+        and mine.selector.one_value_apart(its.selector)
+        and (creation := view.history.creation(view.uid(other))) is not None
+        and creation.identity == identity
+        and creation.at_ns >= since_ns
+        and _ready_in(scene, other) >= max(1, its.replicas or 0, mine.replicas or 0)
+        for other in view.children_of(parent)[:SIBLINGS]
+    )
+    gone = view.history.writes.counted(
+        taken_from(view.uid(parent), view.resource(row)), now, HOUR_S
+    )
+    return made > gone
+
+
+def _ready_in(scene: Scene, workload: int) -> int:
+    """Return how many pods of a workload are Ready."""
+    kinds = scene.view.classes_controlled(workload, REPLICA_SETS)
+    return sum(map(scene.view.serving_alike, kinds))
 
 
 def own_copy(scene: Scene, row: int) -> bool:

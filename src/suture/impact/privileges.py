@@ -18,6 +18,7 @@ from suture.impact.change import Change
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
 from suture.impact.narrowed import aggregating, is_strange
 from suture.impact.parents import maker_of
+from suture.impact.rebound import is_rebound
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.edges import Edge
@@ -256,7 +257,8 @@ def _lost(
                 system=system,
                 running=running,
                 wiped=wiped,
-                explained=row is not None and scene.causes.explains(row),
+                explained=row is not None
+                and (scene.causes.explains(row) or (not system and is_rebound(scene, row))),
             )
 
 

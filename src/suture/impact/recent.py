@@ -28,6 +28,7 @@ from suture.model.difference import numbers_changed, parts_left_out, parts_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
     GATEWAYS,
     INGRESSES,
@@ -60,6 +61,9 @@ DIRECT_NOTED: Final = 64
 
 MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
 """What pods need to start, by the name that their templates give it."""
+
+BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
+"""What gives rights to those at work, who do not name it."""
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
@@ -255,6 +259,8 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             writes.note_closed(view.name(node), now)
     if len(change.direct) == 1:
         (one,) = change.direct
+        if view.resource(one) in BOUND:
+            writes.count(not_back(identity, view.resource(one)), now)
         if view.resource(one) in MOUNTED and view.uses(one, _MOUNTS):
             person = account_of(identity) is None
             resource = view.resource(one)
@@ -297,6 +303,8 @@ def _remember_creation(request: Request, after: ClusterObject, view: GraphView, 
     writes, identity, key = view.history.writes, request.user.username, after.key
     if key.resource in MOUNTED and _was_in_use(view, key, identity, now):
         writes.count(not_back(identity, key.resource), now, -1)
+    if key.resource in BOUND and _took_away(view, key, identity, now):
+        writes.count(not_back(identity, key.resource), now, -1)
     writes.count(creator(identity, key.resource), now)
     writes.count(creator_in(identity, key.resource, key.namespace), now)
     writes.count(creator_like(identity, key), now)
@@ -304,11 +312,17 @@ def _remember_creation(request: Request, after: ClusterObject, view: GraphView, 
 
 def _was_in_use(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
     """Whether an actor makes again what it took away, and something names that."""
+    if not _took_away(view, key, identity, now):
+        return False
+    return any(view.named_by(key, edge) for edge in _MOUNTS)
+
+
+def _took_away(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
+    """Whether an actor was the last to take away what had a name, and has not made up for all."""
     writes = view.history.writes
     if not writes.counted(not_back(identity, key.resource), now, HOUR_S):
         return False
-    removed = writes.last(key, What.DELETED, now, HOUR_S) == number(identity)
-    return removed and any(view.named_by(key, edge) for edge in _MOUNTS)
+    return writes.last(key, What.DELETED, now, HOUR_S) == number(identity)
 
 
 def _remember_rewriting(

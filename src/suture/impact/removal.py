@@ -34,6 +34,7 @@ from suture.impact.hands import (
     is_trial,
     made_before,
     made_lately,
+    member_replaced,
     own_copy,
 )
 from suture.impact.keeping import keeps_secret
@@ -171,7 +172,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         tally.wanted -= replaced or own_copy(scene, left[0])
         tally.replaced += replaced
     if tally.wanted and resource in WORKLOADS:
-        tally.wanted -= is_trial(scene, left[0]) or is_made_anew(scene, left[0])
+        tally.wanted -= (
+            is_trial(scene, left[0])
+            or is_made_anew(scene, left[0])
+            or member_replaced(scene, left[0])
+        )
     if tally.wanted and may_work(resource):
         tally.in_use += sum(
             row in left and causes.wanted(row) and works(scene, row)

@@ -6,7 +6,7 @@ Source: the endpointslice controller's rule for `ready` (Ready, and not terminat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from suture.impact.agents import served_agents
@@ -19,7 +19,8 @@ from suture.impact.effects import (
 )
 from suture.impact.explained import held_up
 from suture.impact.extralabels import beyond_template
-from suture.impact.hands import given_up
+from suture.impact.hands import given_up, member_replaced
+from suture.impact.onebyone import goes_alone
 from suture.impact.parents import resize_explained
 from suture.impact.paused import notes_size
 from suture.impact.roles import moves_role
@@ -293,7 +294,8 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     is_explained = loss.explained
     if after == 0 and not (is_explained or loss.healing):
         resized = scene.change.resized
-        is_explained = given_up(scene, row, loss.things or ()) or (
+        things = loss.things or ()
+        is_explained = _let_go(scene, row, things) or (
             resized is not None
             and (taken_over(scene, row, resized, before) or served_agents(scene, row))
         )
@@ -315,6 +317,18 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
             explained=is_explained,
             confidence=confidence,
         )
+
+
+def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
+    """Whether what a Service loses is let go of by who keeps it, and may be."""
+    if given_up(scene, service, things) or goes_alone(scene, things):
+        return True
+    if len(things) != 1:
+        return False
+    (thing,) = things
+    parent = scene.view.controller(service)
+    # WHY the Service too: it is the member's own, which the next member does not answer for.
+    return parent >= 0 and parent == scene.view.controller(thing) and member_replaced(scene, thing)
 
 
 def declared_size(view: GraphView, row: int) -> int:

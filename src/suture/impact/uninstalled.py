@@ -16,6 +16,7 @@ from suture.impact.keepers import lives, works_for
 from suture.impact.parents import is_kept_in_api
 from suture.impact.recent import taken_apart as counter_of
 from suture.impact.scene import Scene
+from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.habits import RELEASES
@@ -71,10 +72,24 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
         kept = view.sources(manager, Edge.MANAGED_BY)
         if len(kept) > KEPT_ASKED:
             continue
-        stay = sum(view.resource(one) == resource and one not in scene.removed for one in kept)
-        if gone > stay:
+        rest = [one for one in kept if view.resource(one) == resource and one not in scene.removed]
+        back = sum(_made_again(scene, one, now) for one in rest)
+        if gone - back > max(PART, len(rest)):
             return True
     return False
+
+
+def _made_again(scene: Scene, row: int, now: Now) -> bool:
+    """Whether the actor made an object within the hour, in the place of one that it removed."""
+    view, identity = scene.view, scene.actor.user.username
+    made, before = view.history.creation(view.uid(row)), view.history.removed_at(view.key(row))
+    return (
+        made is not None
+        and before is not None
+        and made.identity == before.by == identity
+        and made.uid != before.uid
+        and now.mono_ns - made.at_ns < HOUR_S * 10**9
+    )
 
 
 def _unchanged(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
