@@ -254,6 +254,43 @@ def test_a_step_after_a_refusal_may_find_nothing(tmp_path: Path) -> None:
     assert report.verdict == "stopped", told(report)
 
 
+def test_what_a_step_made_may_go_with_its_owner(tmp_path: Path) -> None:
+    """It was to stay as long as what owns it: that it goes along is no lost end."""
+    thing = "by: janitor, verb: create, resource: configmaps, namespaces: [shop]"
+    owner = "{apiVersion: v1, kind: ConfigMap, name: whole, controller: true}"
+    report = of(
+        tmp_path,
+        "benign",
+        f"{{{thing}, names: [whole], body: {{data: {{}}}}}}",
+        f"{{{thing}, names: [part], body: {{metadata: {{ownerReferences: [{owner}]}}}}}}",
+        "{by: janitor, verb: delete, resource: configmaps, namespaces: [shop], names: [whole]}",
+    )
+
+    assert report.verdict == "passed", told(report)
+
+
+def test_namespaces_keep_their_labels_whichever_shape_comes_last(tmp_path: Path) -> None:
+    """Every shape brings the namespaces that it stands in, and says nothing of their labels."""
+    file = tmp_path / "labels.yaml"
+    file.write_text(
+        """\
+kind: benign
+cluster:
+  shapes:
+  - {shape: namespaces, names: [calm], labels: {team: red}}
+  - {shape: services-with-deployments, count: 1, namespaces: [calm]}
+actors: {maker: {serviceAccount: tools/maker}}
+steps:
+- {by: maker, verb: create, resource: configmaps, namespaces: {labels: {team: red}},
+   names: [here], body: {data: {}}}
+harm: {kinds: [services]}
+"""
+    )
+    report = judge_offline(load(file), "enforce", replayed=False)
+
+    assert (report.verdict, report.writes) == ("passed", 1), told(report)
+
+
 def of(folder: Path, kind: str, *steps: str) -> Report:
     """Judge what a janitor does to three Services that serve."""
     path = folder / "s.yaml"

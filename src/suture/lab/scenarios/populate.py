@@ -18,6 +18,7 @@ from suture.errors import (
 )
 from suture.lab.scenarios.clearing import CREATED_LAST, POLICIES, until, wait_gone
 from suture.lab.scenarios.cluster import Cluster, Object, each, listed, path_of
+from suture.lab.scenarios.merge import merged
 from suture.lab.scenarios.owners import identity, named, owners_missing, unresolved, with_owners
 from suture.lab.scenarios.ready import until_ready
 from suture.lab.scenarios.shapes import DELETED
@@ -205,7 +206,12 @@ async def _namespaces(
     cluster: Cluster, world: World, objects: Sequence[Object], named: Iterable[str]
 ) -> None:
     """Make every namespace that is needed; a terminating namesake is waited for."""
-    bodies = {o["metadata"]["name"]: _unowned(o) for o in objects if o["kind"] == "Namespace"}
+    bodies: dict[str, Object] = {}
+    for one in objects:
+        if one["kind"] == "Namespace":
+            name = one["metadata"]["name"]
+            # WHY merged: every shape brings the namespaces that it stands in, without labels.
+            bodies[name] = merged(bodies.get(name), _unowned(one))
     needed = dict.fromkeys(bodies)
     for one in objects:
         if one["kind"] != "Namespace" and cluster_scoped_unknown(cluster, one):

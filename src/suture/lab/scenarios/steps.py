@@ -262,7 +262,10 @@ class Stepper:
                 self.created.append((api, target.namespace, name))
             # WHY not when terminating: a lifted finalizer lets the object go, and is meant to.
             if "deletionTimestamp" not in metadata:
-                aims = [Aim(api=api, namespace=target.namespace, name=name, gone=False)]
+                owners = tuple(metadata.get("ownerReferences") or ())
+                aims = [
+                    Aim(api=api, namespace=target.namespace, name=name, gone=False, owners=owners)
+                ]
         for aim in aims:
             self.aims[str(api.resource), aim.namespace, aim.name] = aim
 

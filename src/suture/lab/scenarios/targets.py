@@ -44,7 +44,9 @@ async def targets(
         found = await selected(cluster, client, step, api, chosen)
         found = found[: step.n] if step.n else found
         return [_of(i, one) for i, one in enumerate(found)]
-    if step.everywhere or isinstance(step.namespaces, Select):
+    # WHY not of what is made: there is nothing yet to be found by its name.
+    makes = step.verb == "create" and not step.subresource
+    if not makes and (step.everywhere or isinstance(step.namespaces, Select)):
         return await _named_everywhere(cluster, client, step, api, run)
     spaces = await spaces_of(cluster, step, api, otherwise="own")
     return named_targets(step, spaces, run)

@@ -7,7 +7,8 @@ an incident may well prevent it; it is reported, and a benign scenario has then 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from suture.errors import ApiError, InputError, NotFoundError
 from suture.lab.scenarios.clock import now_s
@@ -140,7 +141,8 @@ async def unreached(cluster: Cluster, aims: Iterable[Aim]) -> list[str]:
                 path_of(aim.api, aim.namespace, aim.name), metadata_only=True
             )
         except NotFoundError:
-            return "" if aim.gone else f"{where} is gone"
+            meant = aim.gone or await _owners_gone(cluster, aim)
+            return "" if meant else f"{where} is gone"
         except ApiError as error:
             return f"{where}: {error.message}"
         metadata = live["metadata"]
@@ -149,3 +151,19 @@ async def unreached(cluster: Cluster, aims: Iterable[Aim]) -> list[str]:
         return f"{where} is still there" if metadata["uid"] == aim.uid or not aim.uid else ""
 
     return [problem for problem in await each(list(aims), check) if problem]
+
+
+async def _owners_gone(cluster: Cluster, aim: Aim) -> bool:
+    """Whether all owners of an object are gone, so that it was to go with them."""
+
+    async def gone(owner: Mapping[str, Any]) -> bool:
+        try:
+            api = cluster.kinds.of(owner)
+            path = path_of(api, aim.namespace, str(owner["name"]))
+            live = await cluster.client.get(path, metadata_only=True)
+        except (NotFoundError, InputError):
+            # WHY the second too: with its definition, of which it says that, an owner is gone.
+            return True
+        return bool(live["metadata"]["uid"] != owner["uid"])
+
+    return bool(aim.owners) and all(await each(aim.owners, gone))

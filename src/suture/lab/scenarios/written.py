@@ -5,7 +5,8 @@ Apart from `steps`, which writes: whoever counts, records or guards reads only t
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -49,10 +50,14 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Aim(msgspec.Struct, frozen=True, kw_only=True):
-    """What must be so at the end because of an admitted write."""
+    """What must be so at the end because of an admitted write.
+
+    `owners` are ownerReferences: what is there goes with them, and is then no lost end.
+    """
 
     api: ApiResource
     namespace: str
     name: str
     uid: str = ""
     gone: bool
+    owners: tuple[Mapping[str, Any], ...] = ()
