@@ -12,7 +12,8 @@ import native
 def test_what_judging_spends_its_time_in_is_compiled() -> None:
     found = {path.relative_to(native.SRC / "suture").as_posix() for path in native.modules()}
     graph = {f"model/graph/{name}.py" for name in ("graph", "view", "rows", "links", "naming")}
-    impact = {f"impact/{name}.py" for name in ("project", "scene", "causes", "serving", "removal")}
+    effects = ("project", "scene", "causes/causes", "traffic/serving", "losses/removal")
+    impact = {f"impact/{name}.py" for name in effects}
     judging = {"judge.py", "policy/evaluate.py", "impact/estimate.py", "journal/writing.py"}
     assert graph | impact | judging <= found
 

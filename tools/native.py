@@ -48,7 +48,7 @@ STALE = "machine code in src is older than its sources: `make setup`, or `PLAIN=
 def modules() -> list[Path]:
     """Return the sources that are compiled, in order."""
     package = SRC / "suture"
-    found = {path for room in ROOMS for path in (package / room).glob("*.py")}
+    found = {path for room in ROOMS for path in (package / room).rglob("*.py")}
     found |= {package / f"{name}.py" for name in ALSO}
     found -= {package / f"{name}.py" for name in PLAIN}
     return fit(sorted(path for path in found if path.name != "__init__.py"))

@@ -13,16 +13,16 @@ from typing import Final
 import msgspec
 
 from suture.budget.claims import Claim, Receipt
-from suture.impact.change import Change
-from suture.impact.deciding import unfounded
+from suture.impact.causes.parents import accountable
+from suture.impact.causes.recent import remember
+from suture.impact.causes.replaced import replacements
 from suture.impact.effects import ALL_EFFECTS, Impact
 from suture.impact.estimate import estimate
-from suture.impact.parents import accountable
+from suture.impact.ground.change import Change
+from suture.impact.ground.taking import places_of, takes_away
+from suture.impact.ordinary.deciding import unfounded
+from suture.impact.ordinary.protected import remember_mark
 from suture.impact.project import project
-from suture.impact.protected import remember_mark
-from suture.impact.recent import remember
-from suture.impact.replaced import replacements
-from suture.impact.taking import places_of, takes_away
 from suture.model.actor import Actor, IdentityKind
 from suture.model.clock import Now
 from suture.model.consent import RECONSIDER_S

@@ -11,7 +11,7 @@ import msgspec
 
 from suture.budget.claims import Claim, Receipt
 from suture.budget.ledger import Ledger
-from suture.impact.change import Change
+from suture.impact.ground.change import Change
 from suture.model.actor import Operators
 from suture.model.attribution import Attribution
 from suture.model.consent import Consents

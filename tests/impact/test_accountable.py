@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from support.cluster import graph_of, owner, thing, workload
-from suture.impact.parents import accountable
+from suture.impact.causes.parents import accountable
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.names import (

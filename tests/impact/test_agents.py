@@ -9,11 +9,11 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
-from suture.impact.agents import SUCCESSION_S
+from suture.impact.causes.recent import taken_from
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.estimate import estimate
+from suture.impact.nodes.agents import SUCCESSION_S
 from suture.impact.project import project
-from suture.impact.recent import taken_from
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, operator, owner, thing, view_of
+from suture.impact.causes.recent import taken_from
 from suture.impact.effects import ObjectsRemoved
-from suture.impact.recent import taken_from
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, Resource

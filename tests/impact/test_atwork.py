@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, service, thing, view_of, workload
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts, DisruptionBudgetFacts

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, operator, owner, thing, view_of
+from suture.impact.causes.recent import taken_from
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
-from suture.impact.recent import taken_from
 from suture.model.actor import Actor
 from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, Resource
 from suture.model.objects import (

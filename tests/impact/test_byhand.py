@@ -9,10 +9,10 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, service, thing, workload
-from suture.impact.byhand import RETIRED
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ReferenceBroken, RouteBroken
+from suture.impact.ordinary.byhand import RETIRED
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

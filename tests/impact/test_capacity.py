@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing, workload
 from suture.impact.effects import CapacityLost
-from suture.impact.fit import Asked, Open, running, unplaced
+from suture.impact.ground.fit import Asked, Open, running, unplaced
 from suture.model.deeds import Deed, What
 from suture.model.edges import Selection
 from suture.model.fieldpath import FieldPath

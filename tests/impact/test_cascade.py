@@ -17,7 +17,7 @@ from support.cluster import (
     view_of,
     workload,
 )
-from suture.impact.cascade import absent, closure, default_propagation
+from suture.impact.ground.cascade import absent, closure, default_propagation
 from suture.model.graph import GraphView
 from suture.model.names import (
     API_SERVICES,

@@ -20,11 +20,11 @@ from support.cluster import (
     view_of,
     workload,
 )
-from suture.impact.causes import FEW, Causes
-from suture.impact.change import Change
+from suture.impact.causes.causes import FEW, Causes
+from suture.impact.causes.explained import home_ends, owner_ends
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
-from suture.impact.explained import home_ends, owner_ends
+from suture.impact.ground.change import Change
 from suture.impact.project import project
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

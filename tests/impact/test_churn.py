@@ -10,11 +10,11 @@ import pytest
 from support.asking import effects, update
 from support.cluster import START, delete, graph_of, operator, owner, thing, workload
 from suture.adapters.files import load_policies
-from suture.impact.change import Change
+from suture.impact.causes.recent import pattern_of, remember
 from suture.impact.effects import Churn, Growth, Impact, PodsLost
 from suture.impact.estimate import estimate
+from suture.impact.ground.change import Change
 from suture.impact.project import project
-from suture.impact.recent import pattern_of, remember
 from suture.judge import World, judge
 from suture.model.actor import Actor
 from suture.model.deeds import What

@@ -7,9 +7,9 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, namespace, thing
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.history import History

@@ -7,7 +7,7 @@ import pytest
 from support.cluster import START, graph_of, service
 from support.writes import Body, trimmed, write
 from suture.adapters.files import load_policies
-from suture.impact.deciding import DETACHER, SCALER
+from suture.impact.ordinary.deciding import DETACHER, SCALER
 from suture.judge import World, judge
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.names import CLAIMS, NODES, PODS, VOLUME_ATTACHMENTS, VOLUMES, Gvr, Operation

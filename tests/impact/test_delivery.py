@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, thing, view_of
+from suture.impact.causes.parents import asked_for, resize_explained
 from suture.impact.effects import (
     EndpointsLost,
     ObjectsRemoved,
@@ -16,7 +17,6 @@ from suture.impact.effects import (
     SelectionChanged,
     ServiceEmptied,
 )
-from suture.impact.parents import asked_for, resize_explained
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.names import (

@@ -7,8 +7,8 @@ import pytest
 from support.asking import effects, impact_of
 from support.cluster import view_of
 from support.writes import Body, body, changed, trimmed, write
+from suture.impact.causes.parents import accountable
 from suture.impact.effects import DataLost
-from suture.impact.parents import accountable
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, NODES, PODS, VOLUME_ATTACHMENTS, VOLUMES
 from suture.model.request import Request

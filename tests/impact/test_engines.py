@@ -7,8 +7,8 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import delete, operator, thing, view_of
+from suture.impact.data.engines import may_be_volume
 from suture.impact.effects import DataLost
-from suture.impact.engines import may_be_volume
 from suture.model.edges import Edge, Need
 from suture.model.facts import SnapshotFacts, VolumeFacts
 from suture.model.names import CLAIMS, PODS, SNAPSHOTS, VOLUMES, Resource

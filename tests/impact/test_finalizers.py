@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from support.cluster import BALANCERS, namespace, operator, service, thing, view_of
 from support.writes import Body, body, changed, write
-from suture.impact.change import Change
 from suture.impact.effects import FinalizerRemoved
 from suture.impact.estimate import estimate
-from suture.impact.finalizers import called_like
+from suture.impact.ground.change import Change
+from suture.impact.ordinary.finalizers import called_like
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.facts import VolumeFacts

@@ -19,8 +19,8 @@ from support.cluster import (
     thing,
     workload,
 )
+from suture.impact.causes.recent import taken_from
 from suture.impact.effects import ObjectsRemoved, RouteBroken, ServiceEmptied
-from suture.impact.recent import taken_from
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need

@@ -7,8 +7,8 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, namespace, operator, owner, thing
+from suture.impact.data.external import HELD
 from suture.impact.effects import ExternalDeleted
-from suture.impact.external import HELD
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import CONFIG_MAPS, Resource

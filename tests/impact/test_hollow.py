@@ -9,7 +9,7 @@ from support.asking import effects, impact_of
 from support.cluster import service, thing, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import Hollowed
-from suture.impact.room import LIMIT_RANGES, PODS_TOLD, QUOTAS
+from suture.impact.workloads.room import LIMIT_RANGES, PODS_TOLD, QUOTAS
 from suture.model.graph import GraphView
 from suture.model.names import (
     CRON_JOBS,

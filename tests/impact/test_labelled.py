@@ -9,10 +9,10 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, service, thing
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import GATEWAYS, PODS, SERVICES, Resource

@@ -7,9 +7,9 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved, PodsLost
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.difference import parts_left_out
 from suture.model.graph import GraphView
 from suture.model.history import History

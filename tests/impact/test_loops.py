@@ -22,7 +22,7 @@ from support.cluster import (
     workload,
 )
 from suture.impact.effects import LoopClosed
-from suture.impact.loops import Gate, components, rings
+from suture.impact.workloads.loops import Gate, components, rings
 from suture.model.edges import Edge, Need
 from suture.model.graph import Graph, GraphView
 from suture.model.names import (

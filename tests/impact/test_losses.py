@@ -21,8 +21,7 @@ from support.cluster import (
     webhook,
     workload,
 )
-from suture.impact.change import Change, Resized, Rewritten
-from suture.impact.disruption import desired_healthy, majority
+from suture.impact.causes.recent import remover
 from suture.impact.effects import (
     AdmissionPathBroken,
     DataLost,
@@ -37,9 +36,10 @@ from suture.impact.effects import (
     ServiceEmptied,
 )
 from suture.impact.estimate import estimate
+from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.project import project
-from suture.impact.recent import remover
-from suture.impact.serving import declared_size
+from suture.impact.traffic.serving import declared_size
+from suture.impact.workloads.disruption import desired_healthy, majority
 from suture.model.actor import UserInfo
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need

@@ -7,9 +7,9 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, thing, workload
+from suture.impact.causes.recent import remember
 from suture.impact.effects import CapacityLost, ExternalDeleted
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.graph import GraphView
 from suture.model.names import NODES, PODS, Resource
 from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts

@@ -7,10 +7,10 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import delete, graph_of, owner, service, thing
-from suture.impact.change import Resized
+from suture.impact.causes.recent import remember
 from suture.impact.effects import Churn, EndpointsLost, ForeignWrite, PodsLost, QuorumLost
+from suture.impact.ground.change import Resized
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.history import History

@@ -11,8 +11,8 @@ from support.cluster import delete, namespace, operator, owner, service, thing, 
 from suture.adapters.files import load_policies
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
+from suture.impact.ordinary.protected import PROTECT, remember_mark
 from suture.impact.project import project
-from suture.impact.protected import PROTECT, remember_mark
 from suture.judge import World, judge
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now

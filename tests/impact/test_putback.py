@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, operator, owner, thing, view_of
+from suture.impact.causes.recent import remember
 from suture.impact.effects import PodsLost
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.actor import Actor
 from suture.model.graph import GraphView
 from suture.model.names import JOBS, PODS

@@ -9,9 +9,9 @@ from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, thing, workload
 from support.cluster import view_of as cluster_of
 from support.writes import body, trimmed
+from suture.impact.causes.recent import remember
 from suture.impact.effects import PrivilegeLost
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

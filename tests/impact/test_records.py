@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, service, thing, workload
 from support.writes import body, trimmed
+from suture.impact.causes.recent import remember
+from suture.impact.causes.records import Named, objects_of
 from suture.impact.effects import PrivilegeLost, ReferenceBroken, RouteBroken
 from suture.impact.project import project
-from suture.impact.recent import remember
-from suture.impact.records import Named, objects_of
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need

@@ -9,10 +9,10 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, thing, view_of, workload
+from suture.impact.causes.recent import not_back, remember
 from suture.impact.effects import ReferenceBroken
+from suture.impact.ordinary.remade import GAPS
 from suture.impact.project import project
-from suture.impact.recent import not_back, remember
-from suture.impact.remade import GAPS
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

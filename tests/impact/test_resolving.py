@@ -9,7 +9,7 @@ from support.writes import Body, body, trimmed, write
 from suture.impact.effects import EntriesDropped
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.resolving import zones_of
+from suture.impact.traffic.resolving import zones_of
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.names import CONFIG_MAPS
 

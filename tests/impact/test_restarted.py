@@ -12,10 +12,10 @@ from support.asking import effects
 from support.cluster import START, graph_of, operator
 from support.writes import Body, body, trimmed, write
 from suture.adapters.files import load_policies
+from suture.impact.causes.recent import remember
 from suture.impact.effects import Churn, Impact
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.judge import World, judge
 from suture.model.actor import Actor
 from suture.model.graph import GraphView

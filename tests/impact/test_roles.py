@@ -7,10 +7,10 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, graph_of, operator, owner, service, thing, workload
+from suture.impact.causes.recent import remember
 from suture.impact.effects import SelectionChanged, ServiceEmptied
+from suture.impact.ordinary.roles import VACANCIES
 from suture.impact.project import project
-from suture.impact.recent import remember
-from suture.impact.roles import VACANCIES
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView

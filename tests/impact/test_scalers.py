@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from support.cluster import owner, thing, view_of, workload
-from suture.impact.parents import resize_explained
+from suture.impact.causes.parents import resize_explained
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.names import AUTOSCALERS, SCALED_OBJECTS

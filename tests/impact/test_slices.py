@@ -9,9 +9,9 @@ import pytest
 from support.asking import effects, impact_of
 from support.cluster import service, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
-from suture.impact.cascade import ENDPOINTS
 from suture.impact.effects import EndpointsLost, ServiceEmptied
-from suture.impact.slices import MANAGED_BY, MIRRORING
+from suture.impact.ground.cascade import ENDPOINTS
+from suture.impact.traffic.slices import MANAGED_BY, MIRRORING
 from suture.model.graph import GraphView
 from suture.model.names import ENDPOINT_SLICES, PODS, Resource
 from suture.model.objects import ClusterObject, PodFacts

@@ -9,10 +9,10 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, thing, workload
+from suture.impact.causes.recent import remember
+from suture.impact.causes.records import follows
 from suture.impact.effects import ReferenceBroken
 from suture.impact.project import project
-from suture.impact.recent import remember
-from suture.impact.records import follows
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need

@@ -18,11 +18,11 @@ from support.cluster import (
     thing,
     workload,
 )
-from suture.impact.causes import Causes
-from suture.impact.change import Change
+from suture.impact.causes.causes import Causes
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
+from suture.impact.ground.change import Change
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts

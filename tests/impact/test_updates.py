@@ -7,7 +7,7 @@ import pytest
 
 from support.cluster import BALANCERS, operator, owner, service, thing, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
-from suture.impact.change import NOTHING, Resized
+from suture.impact.ground.change import NOTHING, Resized
 from suture.impact.project import project
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

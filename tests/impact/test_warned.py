@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suture.impact.effects import Effect, ForeignWrite, ObjectsRemoved, Victim
-from suture.impact.graded import severity
-from suture.impact.severity import Severity
-from suture.impact.telling import told
-from suture.impact.warned import LINES, warnings_of
+from suture.impact.effects.severity import Severity
+from suture.impact.words.graded import severity
+from suture.impact.words.telling import told
+from suture.impact.words.warned import LINES, warnings_of
 
 TARGET = Victim("", "services", "shop", "checkout")
 

@@ -13,7 +13,7 @@ import pytest
 
 from support.kubejson import CRD, DEPLOYMENT, POD, SERVICE, dumps
 from support.oddobjects import NEIGHBOURS, SPACE, Taken, meta, owner, pod
-from suture.impact.cascade import closure
+from suture.impact.ground.cascade import closure
 from suture.model import names
 from suture.model.graph import Graph
 from suture.model.names import Gvk, ObjectKey, Resource

@@ -16,10 +16,10 @@ import msgspec
 import yaml
 
 from support.cluster import START, operator
+from suture.impact.causes.recent import remember
 from suture.impact.effects import NAMES, Effect
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.graph import Graph, GraphView
 from suture.model.history import History
 from suture.model.names import CRDS, PODS, Gvk, Gvr, ObjectKey, Operation, Propagation, Resource

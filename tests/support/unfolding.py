@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from support.asking import update
 from support.cluster import START, graph_of, operator
+from suture.impact.causes.recent import remember
 from suture.impact.effects import Impact
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.recent import remember
 from suture.model.actor import Actor
 from suture.model.graph import GraphView
 from suture.model.history import History

@@ -19,7 +19,7 @@ from suture.app.auditforms import Forms, renewed
 from suture.app.settle import Settler
 from suture.app.signals import Signals
 from suture.impact.effects import VICTIMS_NAMED
-from suture.impact.telling import told, words_of
+from suture.impact.words.telling import told, words_of
 from suture.judge import Judgement, World, judge, note_collection
 from suture.model.actor import Actor, IdentityKind, Operators, Profile, Stage, UserInfo
 from suture.model.clock import Now

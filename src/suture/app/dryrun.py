@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from suture.impact.effects import Impact
-from suture.impact.warned import warnings_of
+from suture.impact.words.warned import warnings_of
 from suture.verdict import Verdict
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from suture.impact.change import Change
 from suture.impact.effects import (
     AdmissionPathBroken,
     Effect,
@@ -22,9 +21,10 @@ from suture.impact.effects import (
     ServiceEmptied,
     Victim,
 )
-from suture.impact.graded import severity
-from suture.impact.severity import Severity
-from suture.impact.telling import phrase, told
+from suture.impact.effects.severity import Severity
+from suture.impact.ground.change import Change
+from suture.impact.words.graded import severity
+from suture.impact.words.telling import phrase, told
 from suture.model.boxes import Box, Condition, Line, Maker, Met, Neighbourhood
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

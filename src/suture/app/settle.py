@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from suture.app.signals import Signals
 from suture.app.successors import Successors, controller_of, serves
-from suture.impact.explained import ALWAYS_COUNTED
+from suture.impact.causes.explained import ALWAYS_COUNTED
 from suture.judge import World
 from suture.model.clock import Now
 from suture.model.names import Resource

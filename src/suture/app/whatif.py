@@ -13,13 +13,13 @@ import msgspec
 
 from suture.app.impactpicture import picture
 from suture.errors import InputError
-from suture.impact.cascade import closure, default_propagation
-from suture.impact.change import Change
 from suture.impact.effects import VICTIMS_NAMED, Effect, Impact
+from suture.impact.effects.severity import Severity
 from suture.impact.estimate import estimate
-from suture.impact.graded import severity
+from suture.impact.ground.cascade import closure, default_propagation
+from suture.impact.ground.change import Change
 from suture.impact.project import project
-from suture.impact.severity import Severity
+from suture.impact.words.graded import severity
 from suture.judge import World, judge
 from suture.model.actor import Operators, Profile, Stage, UserInfo
 from suture.model.boxes import Neighbourhood

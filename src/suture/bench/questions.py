@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from suture.impact.cascade import closure
+from suture.impact.ground.cascade import closure
 from suture.model.graph import GraphView
 from suture.model.names import CRDS, DEPLOYMENTS, NAMESPACES, PODS, SERVICES, ObjectKey, Resource
 from suture.model.objects import CrdFacts, ServiceFacts

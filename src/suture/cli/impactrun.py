@@ -17,7 +17,7 @@ from suture.cli.impactview import Report, show
 from suture.cli.modelsources import load
 from suture.errors import DocumentError, InputError, SutureError
 from suture.impact.effects import VICTIMS_NAMED
-from suture.impact.severity import Severity
+from suture.impact.effects.severity import Severity
 from suture.model.kindnames import kind_in, resolve_object
 from suture.model.names import DAEMON_SETS, NODES, PODS, ObjectKey, Propagation, Resource
 from suture.model.objects import PodFacts

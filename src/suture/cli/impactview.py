@@ -16,10 +16,10 @@ from rich.text import Text
 from suture.app.whatif import Answer
 from suture.cli.terminal import Console, plain
 from suture.impact.effects import Confidence, Effect, Victim
-from suture.impact.graded import severity
-from suture.impact.severity import Severity
-from suture.impact.telling import phrase, told, words_of
-from suture.impact.told import Told
+from suture.impact.effects.severity import Severity
+from suture.impact.words.graded import severity
+from suture.impact.words.telling import phrase, told, words_of
+from suture.impact.words.told import Told
 from suture.model.kindnames import ABBREVIATED
 from suture.model.names import ObjectKey, Resource
 

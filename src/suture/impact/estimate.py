@@ -10,48 +10,48 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
-from suture.impact.capacity import capacity_effects, may_hold_room, touches_nodes
-from suture.impact.change import Change
-from suture.impact.churn import churn_effects, repeats
-from suture.impact.disruption import disruption_effects, quorum_effects
-from suture.impact.dropped import default_effects, dropped_effects, may_drop
+from suture.impact.admission.leading import leading_effects, leads_elsewhere
+from suture.impact.admission.scope import scope_effects, widens
+from suture.impact.admission.servedports import closes_ports, port_effects
+from suture.impact.admission.vouching import vouching_effects
+from suture.impact.admission.withdrawn import withdrawn_effects
+from suture.impact.causes.recent import rewrites_status
+from suture.impact.data.engines import engine_effects, may_be_volume
+from suture.impact.data.external import external_effects, may_stand_for
+from suture.impact.data.storage import HOLDERS, data_effects, release_effects, releases
+from suture.impact.data.unkept import is_let_go, unkept_effects
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
-from suture.impact.engines import engine_effects, may_be_volume
-from suture.impact.external import external_effects, may_stand_for
 from suture.impact.family import Family
-from suture.impact.finalizers import finalizer_effects, lifts_finalizers
-from suture.impact.growth import creates, growth_effects
-from suture.impact.hollow import hollow_effects, hollows
-from suture.impact.leading import leading_effects, leads_elsewhere
-from suture.impact.loops import loop_effects, may_close_a_ring
-from suture.impact.loosened import loosened_effects, loosens
-from suture.impact.ownership import ownership_effects, rewrites_owners
-from suture.impact.placing import moves_pods, placement_effects
-from suture.impact.preempting import preempting_effects, sets_default
-from suture.impact.privileges import GIVING, privilege_effects, touches_rights
-from suture.impact.recent import rewrites_status
-from suture.impact.references import breaks_references, may_be_named, reference_effects
-from suture.impact.removal import removal_effects
+from suture.impact.ground.change import Change
+from suture.impact.losses.dropped import default_effects, dropped_effects, may_drop
+from suture.impact.losses.references import breaks_references, may_be_named, reference_effects
+from suture.impact.losses.removal import removal_effects
+from suture.impact.losses.rounds import reach_effects
+from suture.impact.losses.stuck import stuck_effects
+from suture.impact.nodes.capacity import capacity_effects, may_hold_room, touches_nodes
+from suture.impact.ordinary.finalizers import finalizer_effects, lifts_finalizers
+from suture.impact.reach.growth import creates, growth_effects
+from suture.impact.reach.ownership import ownership_effects, rewrites_owners
+from suture.impact.reach.privileges import GIVING, privilege_effects, touches_rights
+from suture.impact.reach.tenure import foreign_effects, may_be_foreign
 from suture.impact.rollout import restart_effects, rewrites_workload
-from suture.impact.rounds import reach_effects
 from suture.impact.scene import Scene
-from suture.impact.scope import scope_effects, widens
-from suture.impact.selection import (
+from suture.impact.traffic.networkpolicies import POLICIES
+from suture.impact.traffic.selection import (
     adoption_effects,
     may_select,
     selection_effects,
     writes_pod,
 )
-from suture.impact.servedports import closes_ports, port_effects
-from suture.impact.spacelabels import relabels_space, space_effects
-from suture.impact.storage import HOLDERS, data_effects, release_effects, releases
-from suture.impact.stuck import stuck_effects
-from suture.impact.tenure import foreign_effects, may_be_foreign
-from suture.impact.traffic import POLICIES
-from suture.impact.unkept import is_let_go, unkept_effects
-from suture.impact.unpublished import unpublished_effects, writes_status
-from suture.impact.vouching import vouching_effects
-from suture.impact.withdrawn import withdrawn_effects
+from suture.impact.traffic.unpublished import unpublished_effects, writes_status
+from suture.impact.workloads.churn import churn_effects, repeats
+from suture.impact.workloads.disruption import disruption_effects, quorum_effects
+from suture.impact.workloads.hollow import hollow_effects, hollows
+from suture.impact.workloads.loops import loop_effects, may_close_a_ring
+from suture.impact.workloads.loosened import loosened_effects, loosens
+from suture.impact.workloads.placing import moves_pods, placement_effects
+from suture.impact.workloads.preempting import preempting_effects, sets_default
+from suture.impact.workloads.spacelabels import relabels_space, space_effects
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView

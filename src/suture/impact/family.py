@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from suture.impact.change import Change
 from suture.impact.effects import Effect
+from suture.impact.ground.change import Change
 from suture.impact.scene import Scene
 from suture.model.names import Resource
 

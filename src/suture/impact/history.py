@@ -7,7 +7,7 @@ ReplicaSets go, as many as are beyond the history that the Deployment keeps.
 
 from __future__ import annotations
 
-from suture.impact.cascade import closure
+from suture.impact.ground.cascade import closure
 from suture.impact.rollout import pods_under
 from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from suture.impact.cascade import closure, default_propagation
-from suture.impact.change import NOTHING, Change
-from suture.impact.claims import leaving_in_time
-from suture.impact.inventory import with_inventories
+from suture.impact.ground.cascade import closure, default_propagation
+from suture.impact.ground.change import NOTHING, Change
+from suture.impact.ground.claims import leaving_in_time
+from suture.impact.ground.inventory import with_inventories
 from suture.impact.updates import created, updated
 from suture.model.fieldselectors import unfollowed
 from suture.model.graph import GraphView

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from suture.impact.change import Change, Rewritten
 from suture.impact.effects import Confidence, PodsRestarted
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.stamps import FOLLOWING, ON_DELETE, template_changed
 from suture.impact.scene import Scene
-from suture.impact.stamps import FOLLOWING, ON_DELETE, template_changed
 from suture.model.facts import Amount
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, REPLICA_SETS, STATEFUL_SETS, Resource

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from suture.impact.bars import Bars
-from suture.impact.causes import Causes
-from suture.impact.change import Change
+from suture.impact.causes.causes import Causes
+from suture.impact.causes.explained import tied
+from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Victim
-from suture.impact.explained import tied
-from suture.impact.parents import maker_of
+from suture.impact.ground.bars import Bars
+from suture.impact.ground.change import Change
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.graph import GraphView, Lot

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.cascade import closure
-from suture.impact.change import Resized
-from suture.impact.parents import statefulset_of
+from suture.impact.causes.parents import statefulset_of
+from suture.impact.ground.cascade import closure
+from suture.impact.ground.change import Resized
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import WorkloadFacts

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.cascade import closure, collectable
-from suture.impact.change import NOTHING, Change, Resized, Rewritten
+from suture.impact.ground.cascade import closure, collectable
+from suture.impact.ground.change import NOTHING, Change, Resized, Rewritten
+from suture.impact.ground.unready import told_unready
 from suture.impact.history import outdated
 from suture.impact.members import counted_otherwise, sized_below
 from suture.impact.shed import shed
-from suture.impact.unready import told_unready
 from suture.model.difference import parts_changed
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts

@@ -28,7 +28,7 @@ _SYSTEM = "kube-system"
 _HEARTBEATS = (_SYSTEM, "kube-node-lease")
 _WRITES = ("*", "CREATE", "UPDATE", "DELETE")
 
-# What the components in kube-system write, or are made of; as `suture.impact.scope` has it.
+# What the components in kube-system write, or are made of; `impact.admission.scope` has the same.
 _ESSENTIAL = (
     ("", ("pods", "services", "configmaps", "secrets", "serviceaccounts")),
     ("apps", ("deployments", "replicasets", "daemonsets")),

@@ -12,7 +12,7 @@ import msgspec
 
 from suture.budget.claims import Claim, Receipt, Spent
 from suture.impact.effects import Effect
-from suture.impact.telling import told, words_of
+from suture.impact.words.telling import told, words_of
 from suture.journal.entry import Asked, ClaimLine, EffectLine, Entry, FindingLine
 from suture.model.clock import Now
 from suture.model.digest import digest_of

@@ -17,9 +17,9 @@ from support.cluster import (
     workload,
 )
 from support.writes import body, write
-from suture.impact.cascade import ENDPOINTS, closure, collectable
 from suture.impact.effects import SelectionChanged
 from suture.impact.estimate import estimate
+from suture.impact.ground.cascade import ENDPOINTS, closure, collectable
 from suture.impact.project import project
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView

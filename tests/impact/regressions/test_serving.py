@@ -26,7 +26,7 @@ from suture.impact.effects import (
 )
 from suture.impact.estimate import estimate
 from suture.impact.project import project
-from suture.impact.slices import MANAGED_BY
+from suture.impact.traffic.slices import MANAGED_BY
 from suture.model.graph import GraphView
 from suture.model.names import (
     DAEMON_SETS,

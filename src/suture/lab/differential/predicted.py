@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from suture.impact.change import Change
 from suture.impact.effects import (
     AdmissionPathBroken,
     Confidence,
@@ -22,6 +21,7 @@ from suture.impact.effects import (
     ServiceEmptied,
 )
 from suture.impact.estimate import estimate
+from suture.impact.ground.change import Change
 from suture.impact.project import project
 from suture.lab.differential.hands import WRITER
 from suture.model.actor import Operators

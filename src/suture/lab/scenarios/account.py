@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from suture.app.ports import Journal
-from suture.impact.explained import may_count
+from suture.impact.causes.explained import may_count
 from suture.journal.entry import Entry
 from suture.journal.query import RECENT_LIMIT, Wanted
 from suture.lab.scenarios.actors import Voice

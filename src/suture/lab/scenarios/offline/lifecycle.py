@@ -6,7 +6,7 @@ Source: apiserver registry store (BeforeDelete, deletionFinalizersForGarbageColl
 
 from __future__ import annotations
 
-from suture.impact.cascade import default_propagation
+from suture.impact.ground.cascade import default_propagation
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.model.names import CRDS, NAMESPACES, PODS, Propagation, Resource
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from suture.impact.cascade import collectable
+from suture.impact.ground.cascade import collectable
 from suture.lab.scenarios.offline.lifecycle import CLEANUP, FOREGROUND, ORPHAN, end, lift
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.model.names import API_SERVICES, CRDS, NAMESPACES, Propagation, Resource

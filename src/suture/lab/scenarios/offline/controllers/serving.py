@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from suture.impact.slices import MIRRORING
+from suture.impact.traffic.slices import MIRRORING
 from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.harm import SERVICE_NAME
 from suture.lab.scenarios.observe import is_ready

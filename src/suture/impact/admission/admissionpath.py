@@ -1,0 +1,191 @@
+"""Webhooks, APIServices and conversions that would lose the last backend that they have.
+
+The second wave of many outages: the Service behind a fail-closed webhook goes, and from then on
+the API calls that it matches fail, among them the creation of the very pods that would serve it.
+Source: admissionregistration/v1 rules and selectors; the API server's dispatcher (a call that
+cannot be made fails the request under `Fail`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from suture.impact.admission.apipaths import Broken, Use
+from suture.impact.effects import (
+    AdmissionPathBroken,
+    Confidence,
+    EndpointsLost,
+    ServiceEmptied,
+)
+from suture.impact.ground.bars import Bars, creation, on_pods
+from suture.impact.scene import Scene
+from suture.impact.traffic.serving import ServingEffect
+from suture.model.matchsets import Match, matches
+from suture.model.names import NAMESPACES
+from suture.model.objects import (
+    ApiServiceFacts,
+    ClusterObject,
+    CrdFacts,
+    ServiceFacts,
+    ServiceRef,
+    Webhook,
+    WebhookFacts,
+    WebhookRule,
+)
+from suture.model.selectors import Operator
+
+NAMESPACES_ASKED: Final = 1024
+"""LIMIT: namespaces of which it is told whether pods can still be created there: 10 us each; a
+cluster of more is told that it is many."""
+
+
+def admission_effects(scene: Scene, serving: Iterable[ServingEffect]) -> list[Broken]:
+    """Return the API paths that break when Services go or are emptied as `serving` says."""
+    broken: list[Broken] = []
+    for effect in serving:
+        match effect:
+            case EndpointsLost(removed=True) if effect.before > 0:
+                broken.extend(_paths(scene, effect, service_removed=True, healing=False))
+            case ServiceEmptied():
+                healing = effect.self_healing
+                broken.extend(_paths(scene, effect, service_removed=False, healing=healing))
+            case EndpointsLost():
+                continue
+    return broken
+
+
+def bars(scene: Scene, broken: Iterable[Broken]) -> Callable[[int], bool] | None:
+    """Return what tells whether a pod could not be created anew, for paths that stay broken.
+
+    None where no such path is in the way of any pod. What only may be in the way is not.
+    """
+    hooks = [one.hook for one in broken if one.hook is not None and one.stays]
+    if not hooks:
+        return None
+    return Bars(scene.view, scene.removed, scene.evaluate, hooks).barred
+
+
+def _paths(
+    scene: Scene,
+    effect: EndpointsLost | ServiceEmptied,
+    *,
+    service_removed: bool,
+    healing: bool,
+) -> Iterable[Broken]:
+    view = scene.view
+    row = scene.row_of(effect.service)
+    if row is None:
+        return
+    ref = ServiceRef(effect.service.namespace, effect.service.name)
+    for referrer in view.referrers(row):
+        if referrer in scene.removed:
+            continue
+        source = view.at(referrer)
+        for use in uses_of(source):
+            if use.service != ref:
+                continue
+            blocks = use.hook is not None and blocks_itself(scene, use.hook, row)
+            fails = use.hook if use.fail_closed else None
+            if fails is not None and is_called_by_nobody(scene, fails):
+                continue
+            namespaces, count = blocked_by(scene, fails)
+            yield Broken(
+                AdmissionPathBroken(
+                    source=scene.victim(referrer),
+                    path=use.path,
+                    service=effect.service,
+                    fail_closed=use.fail_closed,
+                    self_healing=healing,
+                    service_removed=service_removed,
+                    blocks_recovery=use.fail_closed and blocks,
+                    calls=use.calls,
+                    before=effect.before,
+                    namespaces=namespaces,
+                    namespaces_count=count,
+                    confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
+                ),
+                use.hook,
+            )
+
+
+def uses_of(source: ClusterObject) -> Iterable[Use]:
+    """Yield the ways into the API for which an object names a Service."""
+    facts = source.facts
+    if isinstance(facts, WebhookFacts):
+        for hook in facts.webhooks:
+            if hook.service is not None:
+                yield Use(
+                    hook.name, hook.service, hook.fail_closed, calls_of(hook), hook,
+                    sure=not hook.conditional, port=hook.port,
+                )  # fmt: skip
+    elif isinstance(facts, ApiServiceFacts) and facts.service is not None:
+        calls = f"every call to {facts.group}/{facts.version}"
+        yield Use(source.key.name, facts.service, fail_closed=True, calls=calls, port=facts.port)
+    elif isinstance(facts, CrdFacts) and facts.conversion is not None:
+        calls = f"conversion of {facts.resource}"
+        port = facts.conversion_port
+        yield Use(source.key.name, facts.conversion, fail_closed=True, calls=calls, port=port)
+
+
+def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
+    """Return some of the namespaces in which a webhook's failure stops new pods, and how many."""
+    if hook is None or not on_pods(hook):
+        return (), 0
+    view = scene.view
+    spaces = view.rows(NAMESPACES)
+    if len(spaces) > NAMESPACES_ASKED:
+        return (), -1
+    names = [view.key(row).name for row in spaces if row not in scene.removed]
+    # WHY the selector's own labels: a pod that it is about, in each namespace.
+    labels = {
+        one.key: one.values[0]
+        for one in hook.object_selector.requirements
+        if one.operator is Operator.IN
+    }
+    found = [
+        name
+        for name in names
+        if matches(hook, creation(view, name, labels), scene.evaluate) is not Match.NO
+    ]
+    return tuple(found[: scene.limit]), len(found)
+
+
+def is_called_by_nobody(scene: Scene, hook: Webhook) -> bool:
+    """Whether a webhook on pods alone is not called, no namespace being as its selector asks."""
+    view = scene.view
+    spaces = view.rows(NAMESPACES)
+    of_pods = all(rule.resources == ("pods",) and rule.groups == ("",) for rule in hook.rules)
+    if not (hook.rules and of_pods and spaces) or len(spaces) > NAMESPACES_ASKED:
+        return False
+    asked = hook.namespace_selector
+    return not any(asked.matches(view.labels(row)) for row in spaces if row not in scene.removed)
+
+
+def calls_of(hook: Webhook) -> str:
+    """Say in words which API calls a webhook stands in, shortest useful form."""
+    parts = sorted({_words(rule) for rule in hook.rules})
+    return "; ".join(parts) or "no call"
+
+
+def _words(rule: WebhookRule) -> str:
+    operations = "every write" if "*" in rule.operations else "/".join(rule.operations)
+    if {"*", "*/*"}.isdisjoint(rule.resources):
+        return f"{operations} of {','.join(rule.resources)}"
+    if "*" in rule.groups:
+        return f"{operations} of everything"
+    return f"{operations} of everything in {','.join(group or 'core' for group in rule.groups)}"
+
+
+def blocks_itself(scene: Scene, hook: Webhook, service_row: int) -> bool:
+    """Whether a webhook would stand in the way of a new pod behind its own Service."""
+    view = scene.view
+    service = view.at(service_row)
+    facts = service.facts
+    if not isinstance(facts, ServiceFacts) or facts.selector is None:
+        return False
+    namespace = service.key.namespace
+    kinds = view.classes_selected(service_row)
+    pod = view.one_alike(kinds[0]) if kinds else -1
+    call = creation(view, namespace, view.labels(pod) if pod >= 0 else {})
+    return matches(hook, call, scene.evaluate) is not Match.NO

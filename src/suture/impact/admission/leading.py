@@ -1,0 +1,92 @@
+"""Webhooks, APIServices and conversions that a write leads to a Service that cannot answer.
+
+Beside `admissionpath`, where the backend goes: here the path does, and the calls fail alike. What
+did not work before is not told of, nor what is new: an installation comes before its pods.
+Source: admissionregistration/v1 and apiextensions/v1 clientConfig, apiregistration/v1 APIService
+(one without a Service is answered by the API server itself).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from suture.impact.admission.admissionpath import blocked_by, blocks_itself, uses_of
+from suture.impact.admission.apipaths import Use
+from suture.impact.effects import AdmissionPathBroken, Confidence
+from suture.impact.ground.bars import answering
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.scene import Scene, named
+from suture.model.graph import GraphView
+from suture.model.names import (
+    API_SERVICES,
+    CRDS,
+    MUTATING_WEBHOOKS,
+    SERVICES,
+    VALIDATING_WEBHOOKS,
+    ObjectKey,
+)
+from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
+
+PATHS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
+
+NEEDED_NONE: Final = -1
+"""Ready endpoints of a path that worked without any: answered by the API server, or by URL."""
+
+
+def leads_elsewhere(change: Change) -> bool:
+    """Whether a change rewrites what leads API calls to a Service."""
+    made = change.rewritten
+    return made is not None and made.before is not None and made.after.key.resource in PATHS
+
+
+def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
+    """Yield the paths that worked and are led to a Service without a ready endpoint."""
+    made = scene.change.rewritten
+    if made is None or made.before is None or made.after.terminating:
+        return
+    view = scene.view
+    for use in uses_of(made.after):
+        before = _before(view, made, made.before, use)
+        if before == 0 or answering(view, use.service):
+            continue
+        if isinstance(made.after.facts, CrdFacts) and not converts(view, made.after.facts):
+            continue
+        row = view.service(use.service)
+        namespaces, count = blocked_by(scene, use.hook if use.fail_closed else None)
+        yield AdmissionPathBroken(
+            source=named(made.after.key, made.after.uid),
+            path=use.path,
+            service=named(ObjectKey(SERVICES, use.service.namespace, use.service.name)),
+            fail_closed=use.fail_closed,
+            self_healing=False,
+            service_removed=row is None,
+            blocks_recovery=use.fail_closed
+            and use.hook is not None
+            and row is not None
+            and blocks_itself(scene, use.hook, row),
+            calls=use.calls,
+            before=before,
+            led=True,
+            namespaces=namespaces,
+            namespaces_count=count,
+            confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
+        )
+
+
+def _before(view: GraphView, made: Rewritten, old: ClusterObject, use: Use) -> int:
+    """Return the ready endpoints that a path had; 0 too where it is new, or led there already."""
+    known = {one.path: one for one in uses_of(old)}
+    had = known.get(use.path)
+    if had is not None:
+        return 0 if had.service == use.service else answering(view, had.service)
+    if isinstance(made.after.facts, (ApiServiceFacts, CrdFacts)):
+        return NEEDED_NONE
+    return 0
+
+
+def converts(view: GraphView, facts: CrdFacts) -> bool:
+    """Whether anything is there to be converted from one version to another."""
+    return len({*facts.served_versions, *facts.stored_versions}) > 1 and bool(
+        view.count(facts.resource)
+    )

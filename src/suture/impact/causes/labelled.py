@@ -1,0 +1,104 @@
+"""Parents that an object without owner names in its labels: in a pair, or in one beside it.
+
+Beside `parents`, whose edges a person or an ownerReference declares: here a pair of labels
+`<group>/…<kind>-name` and `<group>/…<kind>-namespace` names an object that is there, or was seen to
+go, as no owner can be in another namespace; and `<group>/…<kind>` alone, or with `-name`, one of
+the same namespace. A guess by names, so that it is believed of what has no owner, and only of a
+type of that group or of a Gateway, whose implementations put what serves it where they are.
+Source: Gateway API, GEP-1762; labels as controllers write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from suture.impact.causes.over import outlived
+from suture.model.clock import Now
+from suture.model.deeds import What
+from suture.model.graph import GraphView
+from suture.model.names import GATEWAYS, ObjectKey, Resource, plural_of
+from suture.model.writes import HOUR_S
+
+_NAMESPACE: Final = "-namespace"
+_NAME: Final = "-name"
+_MARK: Final = b'-namespace"'
+_OTHERS: Final = (b"kubernetes.io", b".k8s.io", b'"helm.sh')
+"""Ends of groups whose labels, alone, name nobody's parent; most labels are of these."""
+
+
+def label_parent(view: GraphView, row: int) -> ObjectKey | None:
+    """Return the parent that the labels of an object without owner name, there or seen to go."""
+    if not _may_name(view.label_bytes(row)) or view.has_owner(row):
+        return None
+    labels = view.labels(row)
+    for key in (*_named(labels), *_beside(labels, view.namespace(row))):
+        if view.find(key) is not None or view.history.removed_at(key) is not None:
+            return key
+    return None
+
+
+def _may_name(raw: bytes) -> bool:
+    """Whether labels may name a parent. WHY the bytes: to read them costs more, and few do."""
+    return _MARK in raw or any(not one.endswith(_OTHERS) for one in raw.split(b"/")[:-1])
+
+
+def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
+    """Yield what may be meant by the pairs of some labels."""
+    for label, namespace in labels.items():
+        group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
+        if not slash or not label.endswith(_NAMESPACE):
+            continue
+        name = labels.get(f"{group}/{stem}-name") or labels.get(f"{group}/{stem}")
+        for plural in _kinds(stem) if name and namespace else ():
+            yield ObjectKey(Resource(group, plural), namespace, name or "")
+            if plural == GATEWAYS.plural:
+                yield ObjectKey(GATEWAYS, namespace, name or "")
+
+
+def _beside(labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
+    """Yield what may be meant by single labels, of the namespace in which the object is.
+
+    WHY none of what is in no namespace: a node is of a pool, which does not ask for this one.
+    """
+    for label, name in labels.items() if namespace else ():
+        group, slash, stem = label.removesuffix(_NAME).rpartition("/")
+        # WHY not a part of Kubernetes: its types are kept by its own controllers, with owners.
+        if slash and name and not group.endswith((".k8s.io", "kubernetes.io")):
+            for plural in _kinds(stem):
+                yield ObjectKey(Resource(group, plural), namespace, name)
+
+
+def _kinds(stem: str) -> Iterator[str]:
+    """Yield the plurals of the kinds that may end a label's name."""
+    words = stem.lower().split("-")
+    for at in range(len(words)):
+        yield plural_of("".join(words[at:]))
+
+
+def label_parent_ends(view: GraphView, row: int) -> bool:
+    """Whether the parent that the labels of an object name is going or was seen to go.
+
+    Data outlives who asked for it, where no owner says otherwise.
+    """
+    key = label_parent(view, row)
+    if key is None or not outlived(view, row):
+        return False
+    parent = view.find(key)
+    return parent is None or view.gone(parent) or view.terminating(parent)
+
+
+def label_parent_wants(
+    view: GraphView, row: int, removed: Collection[int], now: Now | None
+) -> bool:
+    """Whether the parent that the labels of an object name is there, and stays as it was.
+
+    WHY not one that was written within the hour: what it is served by may have changed with it.
+    """
+    key = label_parent(view, row)
+    parent = view.find(key) if key is not None else None
+    if key is None or parent is None or parent in removed:
+        return False
+    if view.gone(parent) or view.terminating(parent):
+        return False
+    return now is None or not view.history.writes.written(key, What.WROTE, now, HOUR_S)

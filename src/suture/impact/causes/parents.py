@@ -1,0 +1,467 @@
+"""What parents want: whether the one behind an object still asks for it, or for fewer.
+
+A parent is found by uid (owner), by label or name (as a rule says), by the name that a StatefulSet
+gives its claims, or by the mark of the release or application that keeps the object.
+Source: StatefulSet controller (`<template>-<set>-<ordinal>`, claims beyond its size are left);
+Deployment controller (a ReplicaSet at zero is history).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from suture.impact.causes.explained import CLIMBED, RECREATED_BY
+from suture.impact.causes.leftout import left_out
+from suture.impact.causes.recent import is_custom
+from suture.impact.causes.stepwise import leeway
+from suture.impact.ground.cascade import closure
+from suture.impact.ground.change import Rewritten
+from suture.model.edges import Edge
+from suture.model.facts import AttachmentFacts, AutoscalerFacts
+from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
+from suture.model.names import (
+    CLAIMS,
+    NAMESPACES,
+    PODS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
+    VOLUME_ATTACHMENTS,
+    WORKLOADS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClaimFacts, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
+
+GENERATION: Final = 64
+"""LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
+
+SIBLINGS: Final = 256
+"""LIMIT: children of a parent that are asked whether they are the next generation, 1 us each."""
+
+_MOUNTS: Final = frozenset({Edge.CLAIM})
+_ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
+
+
+def maker_of(view: GraphView, pod: int) -> int:
+    """Return what stands behind a pod: the workload at the root of its controllers.
+
+    Where its controller is no workload that is it; where it has none it is the pod itself.
+    """
+    maker = pod
+    for above in view.controllers(pod, CLIMBED):
+        resource = view.resource(above)
+        workload = resource in WORKLOADS or resource == REPLICATION_CONTROLLERS
+        if workload or maker == pod:
+            maker = above
+        if not workload:
+            break
+    return maker
+
+
+def wanted_count(view: GraphView, parent: int) -> int | None:
+    """Return how many children a custom resource says that it wants; None where it does not."""
+    facts = view.facts(parent)
+    return facts.wanted if isinstance(facts, CustomFacts) else None
+
+
+def spare(view: GraphView, parent: int, resource: Resource) -> int:
+    """Return how many children of a type live beyond what their custom resource wants.
+
+    Children are those that a rule says it counts, those of which it is the set by name, and the
+    pods that it owns itself; of others (a Deployment for each part of a product) the wanted count
+    tells nothing.
+    """
+    wants = wanted_count(view, parent)
+    if wants is None:
+        return 0
+    children = [
+        row
+        for row in view.sources(parent, Edge.PARENT)
+        if view.resource(row) == resource and not view.terminating(row)
+    ]
+    if not children:
+        own = _own_children(view, parent, resource)
+        children = [row for row in own if not view.terminating(row)]
+    return max(0, len(children) - wants)
+
+
+def _own_children(view: GraphView, parent: int, resource: Resource) -> list[int]:
+    """Return the children of a type of which a custom resource says by itself how many it wants."""
+    if resource == PODS:
+        return [pod for kind in view.classes_owned(parent) for pod in view.pods_alike(kind)]
+    if view.resource(parent) != set_of(resource):
+        return []
+    children = view.staying(view.children_of(parent))
+    return [row for row in children if view.resource(row) == resource]
+
+
+def has_sets(view: GraphView, resource: Resource) -> bool:
+    """Whether there are sets of objects of a custom type."""
+    return is_custom(resource) and view.count(set_of(resource)) > 0
+
+
+def counts_children(parent: Resource, child: Resource) -> bool:
+    """Whether a type of controllers says how many of a type it wants, in a way that is known."""
+    if child == PODS:
+        return parent not in RECREATED_BY[PODS]
+    return parent == set_of(child)
+
+
+def has_idle(view: GraphView, parent: int, row: int, resource: Resource) -> bool:
+    """Whether a claim is in use, and its parent has another that nobody uses: that one goes."""
+    if resource != CLAIMS or not mounting(view, row):
+        return False
+    return any(
+        other != row
+        and view.resource(other) == CLAIMS
+        and not (view.gone(other) or view.terminating(other) or mounting(view, other))
+        for other in (*view.sources(parent, Edge.PARENT), *view.children_of(parent))
+    )
+
+
+def set_of(child: Resource) -> Resource:
+    """Return the custom type that is by its name a set of another: `machinesets` of `machines`."""
+    return Resource(child.group, f"{child.plural.removesuffix('s')}sets")
+
+
+def statefulset_of(view: GraphView, claim: ObjectKey) -> tuple[int, int] | None:
+    """Return the row of the StatefulSet that a claim is named after, and the claim's ordinal."""
+    fits = _ORDINAL.fullmatch(claim.name)
+    if claim.resource != CLAIMS or fits is None:
+        return None
+    stem, ordinal = fits[1], int(fits[2])
+    _, dash, name = stem.partition("-")
+    while dash:
+        row = view.find(ObjectKey(STATEFUL_SETS, claim.namespace, name))
+        if row is not None:
+            return row, ordinal
+        _, dash, name = name.partition("-")
+    return None
+
+
+def beyond_size(view: GraphView, claim: int) -> bool:
+    """Whether a claim is left over: its StatefulSet wants fewer, and no pod uses it any more.
+
+    Not where it wants none at all: scaled to nothing it keeps its data for when it comes back.
+    """
+    found = statefulset_of(view, view.key(claim))
+    if found is None:
+        return False
+    row, ordinal = found
+    facts = view.facts(row)
+    size = facts.replicas if isinstance(facts, WorkloadFacts) else None
+    return bool(size) and ordinal >= (size or 0) and not mounting(view, claim)
+
+
+def mounting(view: GraphView, claim: int) -> list[int]:
+    """Return the running pods that name a claim."""
+    return [
+        pod
+        for use in view.uses(claim, _MOUNTS)
+        if use.of_pods
+        for pod in view.pods_alike(use.row)
+        if not view.terminating(pod) and not view.finished(pod)
+    ]
+
+
+def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
+    """Return the node of an attachment, and the running pods on it that use the volume.
+
+    No pods where it is not attached, or no longer; nor those whose claim is bound to another volume
+    by now, under the name of the one that this was bound to.
+    """
+    nodes = [one for one, present in view.targets(attachment, Edge.ATTACHED_NODE) if present]
+    facts = view.facts(attachment)
+    if not (isinstance(facts, AttachmentFacts) and facts.attached):
+        return nodes, []
+    names = {view.name(node) for node in nodes}
+    return nodes, [
+        pod
+        for volume, _ in view.targets(attachment, Edge.VOLUME)
+        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
+        if present
+        and isinstance(of_claim := view.facts(claim), ClaimFacts)
+        and of_claim.volume == view.name(volume)
+        for pod in mounting(view, claim)
+        if isinstance(of_pod := view.facts(pod), PodFacts) and of_pod.node in names
+    ]
+
+
+def rolled_out(view: GraphView, row: int) -> bool:
+    """Whether a ReplicaSet is history: its Deployment lives, and it wants and has no pods."""
+    if view.resource(row) != REPLICA_SETS:
+        return False
+    facts = view.facts(row)
+    return (
+        isinstance(facts, WorkloadFacts)
+        and facts.replicas == 0
+        and all(view.one_alike(kind) < 0 for kind in view.classes_owned(row))
+        and view.controller(row) >= 0
+    )
+
+
+def superseded(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a custom resource is a generation that nothing asks for, and its parent made another.
+
+    One of its type that is no older, of the same controller, and both of these stay: so releases of
+    a function leave revisions behind. All that goes with the old one is idle (a workload of no
+    size, no pod, no bound claim, and no Service with anybody behind it), or traffic has left it for
+    the other.
+    """
+    resource, parent = view.resource(row), view.controller(row)
+    # WHY first: of what goes with its parent nothing else need be asked.
+    if parent < 0 or parent in removed or not view.alive(parent):
+        return False
+    if view.gone(parent) or view.terminating(parent):
+        return False
+    along = closure(view, (row,))
+    if len(along) > GENERATION:
+        return False
+    idle = not any(_busy(view, one) for one in along)
+    if idle and not any(isinstance(view.facts(one), WorkloadFacts) for one in along):
+        return False
+    made = view.created(row)
+    return any(
+        other not in removed
+        and view.resource(other) == resource
+        and view.created(other) >= made
+        and view.controller(other) == parent
+        and not (view.gone(other) or view.terminating(other))
+        and _parts(view, other) >= _parts(view, row)
+        and (idle or _has_taken_over(view, other, along))
+        for other in view.children_of(parent)[:SIBLINGS]
+    )
+
+
+def _has_taken_over(view: GraphView, other: int, along: Collection[int]) -> bool:
+    """Whether a generation serves behind Services that stay, as many pods as all that goes `along`.
+
+    And no Service that stays reaches any of what goes, nor is any of its data among it.
+    """
+    going = [one for one in along if view.resource(one) == PODS]
+    if not going or any(view.resource(one) == CLAIMS for one in along):
+        return False
+    if any(service not in along for pod in going for service in view.services_of(pod)):
+        return False
+    beside = closure(view, (other,))
+    if len(beside) > GENERATION:
+        return False
+    taking = [one for one in beside if view.resource(one) == PODS and view.serves(one)]
+    return len(taking) >= sum(map(view.serves, going)) and any(
+        service not in beside for pod in taking for service in view.services_of(pod)
+    )
+
+
+def _busy(view: GraphView, row: int) -> bool:
+    """Whether an object runs, serves or holds data, or is to run."""
+    resource, facts = view.resource(row), view.facts(row)
+    if resource == PODS:
+        return not view.finished(row)
+    if isinstance(facts, ServiceFacts):
+        # WHY not by hand: whoever writes these may answer for what sleeps; a route says who reads.
+        by_hand = facts.selector is None and not view.sources(row, Edge.ROUTES_TO)
+        return not by_hand and view.serving_count(row) > 0
+    if isinstance(facts, WorkloadFacts):
+        return facts.replicas != 0 and not facts.finished
+    return isinstance(facts, ClaimFacts) and facts.bound
+
+
+def _parts(view: GraphView, row: int) -> set[Resource]:
+    """Return the types of what an object owns."""
+    return {view.resource(one) for one in view.children_of(row) if not view.gone(one)}
+
+
+def manager_ends(view: GraphView, row: int) -> bool:
+    """Whether the application or release that keeps an object is going."""
+    managers = [one for one in view.targets(row, Edge.MANAGED_BY) if is_kept_in_api(view, one[0])]
+    return bool(managers) and all(present and view.terminating(one) for one, present in managers)
+
+
+def is_kept_in_api(view: GraphView, manager: int) -> bool:
+    """Whether what keeps objects is an object itself, that can go and be asked what it wants.
+
+    WHY not a release: nothing says of it that it goes; what has it made, beside it, does.
+    """
+    return view.resource(manager) != RELEASES
+
+
+def accountable(view: GraphView, row: int) -> list[int]:
+    """Return whose word could account for what becomes of an object, the nearest first.
+
+    Its owners, and those above them that control it; the custom resource that counts each of them,
+    the application that keeps it, the autoscaler that sizes it; the StatefulSet that a claim is
+    named after; the node and the pods that use an attachment; its namespace. Of them those that are
+    there.
+    """
+    found: dict[int, None] = {}
+    if view.resource(row) == VOLUME_ATTACHMENTS:
+        nodes, pods = attached(view, row)
+        found.update(dict.fromkeys((*nodes, *pods)))
+    for one in (row, *view.controllers(row, CLIMBED)):
+        for owner in view.owners(one):
+            if owner.present:
+                found[owner.row] = None
+        for edge in (Edge.PARENT, Edge.MANAGED_BY):
+            for other, present in view.targets(one, edge):
+                if present:
+                    found[other] = None
+        for other in view.sources(one, Edge.SCALES):
+            found[other] = None
+    members = statefulset_of(view, view.key(row))
+    if members is not None:
+        found[members[0]] = None
+    home = view.find(ObjectKey(NAMESPACES, "", view.namespace(row)))
+    if home is not None:
+        found[home] = None
+    found.pop(row, None)
+    return list(found)
+
+
+def asked_for(view: GraphView, row: int, *, least: bool = False) -> int:
+    """Return how many pods those behind a workload ask for at least; -1 where none says.
+
+    That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
+    what the first may do without while it turns to the next set of pods.
+    """
+    asked = [-1]
+    for scaler in view.sources(row, Edge.SCALES):
+        facts = view.facts(scaler)
+        if isinstance(facts, AutoscalerFacts) and not view.terminating(scaler):
+            asked.append(facts.least)
+    for parent in _parents(view, row):
+        if view.terminating(parent):
+            continue
+        wants = wanted_count(view, parent)
+        if wants is not None:
+            away = leeway(view, parent, row, wants) if least else 0
+            asked.append(wants - away - _beside(view, parent, row))
+        elif (size := _size(view, row)) and size in _left_for(view, parent, row):
+            # WHY only then: a sum is a hint, which is believed of what it fits.
+            asked.append(size)
+    return max(asked)
+
+
+def _parents(view: GraphView, row: int) -> list[int]:
+    parents = [owner.row for owner in view.owners(row) if owner.controller and owner.present]
+    return parents + [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+
+
+def resize_explained(
+    view: GraphView, row: int, after: int, written: Rewritten | None = None
+) -> bool:
+    """Whether somebody who may decide wants a workload no larger than `after`.
+
+    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
+    has left out the part that it is. The autoscaler that is `written` explains nothing: it is what
+    asks for the size.
+    """
+    if _within_bounds(view, row, after, written.row if written is not None else None):
+        return True
+    if after == 0 and left_out(view, row):
+        return True
+    return any(
+        not view.terminating(parent)
+        # WHY not nothing: a part of none says too little of another that would be stopped.
+        and (
+            (wants := wanted_count(view, parent)) == after
+            or (wants is not None and wants <= after + _beside(view, parent, row))
+            or (after > 0 and after in _left_for(view, parent, row))
+            or (after == 0 and _asks_for_none(view, parent))
+        )
+        for parent in _parents(view, row)
+    )
+
+
+def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
+    """Whether an autoscaler of a workload, other than the one `written`, allows a size.
+
+    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it.
+    """
+    allowing = [
+        (scaler, facts)
+        for scaler in view.sources(row, Edge.SCALES)
+        if scaler != written
+        and isinstance(facts := view.facts(scaler), AutoscalerFacts)
+        and not view.terminating(scaler)
+        and facts.least <= after <= facts.most
+    ]
+    blind = {view.controller(scaler) for scaler, facts in allowing if facts.floor > after}
+    return any(facts.floor <= after and scaler not in blind for scaler, facts in allowing)
+
+
+def _asks_for_none(view: GraphView, parent: int) -> bool:
+    """Whether a custom resource says that it is to have no members, whatever it calls them."""
+    facts = view.facts(parent)
+    return isinstance(facts, CustomFacts) and bool(facts.sizes) and not any(facts.sizes)
+
+
+def _beside(view: GraphView, parent: int, row: int) -> int:
+    """Return how many Ready pods of a parent stand beside those of one of its workloads.
+
+    Of another workload of the type, behind the same Services: so progressive delivery keeps two
+    ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
+    more has been left by the traffic, for the other; so has one that is reached by a Service of its
+    own only, which the parent made for it. The proxy of a database is no member.
+    """
+    resource, served = view.resource(row), _served(view, row)
+    left = all(_made_for(view, parent, service) for service in served)
+    return sum(
+        view.running_alike(kind)[1]
+        for child in view.children_of(parent)
+        if child != row and view.resource(child) == resource and not view.terminating(child)
+        if not served.isdisjoint(_served(view, child)) or (left and _is_next(view, row, child))
+        for kind in view.classes_owned(child)
+    )
+
+
+def _made_for(view: GraphView, parent: int, service: int) -> bool:
+    """Whether a Service is one that a parent made beside a child, to which no route leads.
+
+    A Service of somebody else's says by itself where its readers go.
+    """
+    return view.controller(service) == parent and not view.sources(service, Edge.ROUTES_TO)
+
+
+def _is_next(view: GraphView, row: int, other: int) -> bool:
+    """Whether traffic has left a ReplicaSet for another of the same, which is served.
+
+    That is one that selects the same but for the value of a single label, its revision.
+    """
+    one, two = view.facts(row), view.facts(other)
+    if not (isinstance(one, WorkloadFacts) and isinstance(two, WorkloadFacts)):
+        return False
+    if view.resource(row) != REPLICA_SETS or one.selector is None or two.selector is None:
+        return False
+    return one.selector.one_value_apart(two.selector) and bool(_served(view, other))
+
+
+def _served(view: GraphView, workload: int) -> set[int]:
+    """Return the Services that reach pods of a workload."""
+    pods = map(view.one_alike, view.classes_owned(workload))
+    return {service for pod in pods if pod >= 0 for service in view.services_of(pod)}
+
+
+def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
+    """Return the sizes of a workload with which its parent's parts have in sum what they want.
+
+    Several where the parts say it in fields of several names; none where they do not say it.
+    """
+    facts = view.facts(parent)
+    if not isinstance(facts, CustomFacts) or not facts.pools:
+        return []
+    resource = view.resource(row)
+    others = sum(
+        _size(view, child)
+        for child in view.children_of(parent)
+        if child != row and view.resource(child) == resource and not view.terminating(child)
+    )
+    return [wanted - others for wanted in facts.pools]
+
+
+def _size(view: GraphView, row: int) -> int:
+    facts = view.facts(row)
+    return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0

@@ -1,0 +1,431 @@
+"""What is remembered of each write that was let through, to compare the next one with.
+
+Beside `churn` and `growth`, which read it. One caller, `judge`, after its verdict. What controllers
+write every few seconds without changing anything that lasts is not remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from suture.impact.causes.records import remember_pruned, remember_release
+from suture.impact.causes.resting import remember_rest
+from suture.impact.causes.unsettled import note_evicted
+from suture.impact.ground.bodies import annotations_of, status_bytes
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.fit import Asked, is_shut, movable
+from suture.impact.ground.machines import node_behind
+from suture.impact.ground.stamps import restarts
+from suture.model.actor import account_of
+from suture.model.clock import Now
+from suture.model.deeds import Deed, What
+from suture.model.difference import numbers_changed, parts_left_out, parts_of
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
+    CONFIG_MAPS,
+    GATEWAYS,
+    INGRESSES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    NODES,
+    PODS,
+    ROLE_BINDINGS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    ObjectKey,
+    Operation,
+    Resource,
+)
+from suture.model.objects import ClusterObject, NodeFacts
+from suture.model.placement import REPELS
+from suture.model.request import Request
+from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
+
+STATUS_NOTED: Final = 4
+"""How many writes of a status within ten minutes are waved through before its content is compared:
+a rollout writes as many, and comparing costs as much as all the rest of a usual write."""
+
+CHILDREN_COUNTED: Final = 1_000
+"""LIMIT: children of a custom resource that are counted by type, 1 us each."""
+
+DIRECT_NOTED: Final = 64
+"""LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
+
+
+MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
+"""What pods need to start, by the name that their templates give it."""
+
+BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
+"""What gives rights to those at work, who do not name it."""
+
+_MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
+
+_DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
+"""What generateName and its kin draw by lot, or count up, at the end of a name."""
+
+
+COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
+"""What is copied into namespaces, and is of use there without anybody who names it."""
+
+_ORDERED: Final = COPIED | {NAMESPACES}
+"""Of what annotations say whether it is copied, and where to."""
+
+
+def pattern_of(name: str) -> str:
+    """Return a name without the part that is drawn by lot."""
+    return _DRAWN.sub("-*", name[-253:])
+
+
+def creator(identity: str, resource: Resource) -> str:
+    """Name the counter of an actor's creations of a type."""
+    return f"created/{resource}/{identity}"
+
+
+def remover(identity: str, resource: Resource) -> str:
+    """Name the counter of an actor's removals of a custom type."""
+    return f"removed/{resource}/{identity}"
+
+
+def creator_in(identity: str, resource: Resource, namespace: str) -> str:
+    """Name the counter of an actor's creations of a type in a namespace."""
+    return f"created/{resource}/{namespace}/{identity}"
+
+
+def creator_like(identity: str, key: ObjectKey) -> str:
+    """Name the counter of an actor's creations under names that differ by lot only."""
+    return f"created/{key.resource}/{key.namespace}/{pattern_of(key.name)}/{identity}"
+
+
+def taken_from(uid: str, resource: Resource) -> str:
+    """Name the counter of what was taken away, type by type, from one owner."""
+    return f"taken/{resource}/{uid}"
+
+
+def taken_apart(uid: str, resource: Resource) -> str:
+    """Name the counter of what was taken away, type by type, of what one manager keeps."""
+    return f"apart/{resource}/{uid}"
+
+
+def before_users(identity: str) -> str:
+    """Name the counter of what a person took away while something named it."""
+    return f"before-users/{identity}"
+
+
+def not_back(identity: str, resource: Resource) -> str:
+    """Name the counter of what an actor took away of a type, less what it made again at once."""
+    return f"not-back/{resource}/{identity}"
+
+
+def annotated(uid: str) -> str:
+    """Name the counter of changes of a custom resource's annotations, which may be orders."""
+    return f"annotated/{uid}"
+
+
+def restarter(identity: str, workload: ClusterObject) -> str:
+    """Name the counter of an actor's restarts of one life of a workload, by another template."""
+    key = workload.key
+    return f"restarted/{key.resource}/{key.namespace}/{key.name}/{workload.uid}/{identity}"
+
+
+def shape_number(thing: ClusterObject, body: bytes) -> int:
+    """Return a number that is equal for equal labels and content, whatever else was written.
+
+    Of a Secret only the names of its entries count: a digest of a password is kept nowhere.
+    """
+    digest = blake2b(digest_size=8)
+    for key in sorted(thing.labels):
+        digest.update(f"{key}={thing.labels[key]}\0".encode(errors="replace"))
+    parts = {} if thing.key.resource == SECRETS else parts_of(body)
+    for name in sorted(parts):
+        digest.update(name.encode(errors="replace"))
+        digest.update(bytes(parts[name]))
+    if not parts and thing.facts is not None:
+        digest.update(msgspec.msgpack.encode(thing.facts))
+    return int.from_bytes(digest.digest()) >> 1
+
+
+def status_number(body: bytes) -> int:
+    """Return a number that is equal for equal statuses."""
+    return int.from_bytes(blake2b(status_bytes(body), digest_size=8).digest()) >> 1
+
+
+def rewrites_status(request: Request) -> bool:
+    """Whether a request writes a status that differs from the one before."""
+    return (
+        request.subresource == "status"
+        and request.operation is Operation.UPDATE
+        and bool(request.old_body)
+        and request.old_body != request.new_body
+    )
+
+
+def rewrites_custom(request: Request) -> bool:
+    """Whether a request writes a custom resource itself, and anything of it differs.
+
+    WHY not the change: annotations, by which some are told to stop, the model does not read.
+    """
+    return (
+        request.operation is Operation.UPDATE
+        and not request.subresource
+        and is_custom(request.key.resource)
+        and request.old_body != request.new_body
+    )
+
+
+def is_custom(resource: Resource) -> bool:
+    """Whether a type is somebody's own, and none of Kubernetes'."""
+    return "." in resource.group and not resource.group.endswith(".k8s.io")
+
+
+def is_route(resource: Resource) -> bool:
+    """Whether objects of a type may lead traffic to Services, from outside or through a gateway."""
+    return resource == INGRESSES or resource.group == GATEWAYS.group
+
+
+def asks_removal(request: Request) -> bool:
+    """Whether a request asks for an object to go; what lifts its last finalizer does not."""
+    return request.operation is Operation.DELETE or request.subresource == "eviction"
+
+
+def remember(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    """Remember what a request that was let through does."""
+    if change.direct and asks_removal(request):
+        _remember_removal(request, change, view, now)
+    if change.resized is not None and not change.resized.asked:
+        _remember_size(request, change, view, now)
+    made = change.rewritten
+    if made is not None:
+        if made.before is None:
+            _remember_creation(request, made.after, view, now)
+            remember_release(request, view, now)
+        elif not change.direct:
+            _remember_rewriting(request, made, made.before, view, now)
+            if made.row is not None and "spec" in made.parts:
+                _remember_numbers(request, made.row, view)
+            if request.key.resource == PODS:
+                _remember_role(request, made, view, now)
+    elif rewrites_status(request):
+        _remember_status(request, view, now)
+    elif _gives_orders(request):
+        # A number that no content has, and another each time.
+        deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
+        view.history.writes.note(request.key, deed, now)
+    if rewrites_custom(request) and not change.direct:
+        _remember_parts(request, view)
+        remember_pruned(request, view, now)
+        if request.old is not None and _annotates(request):
+            view.history.writes.count(annotated(request.old.uid), now)
+
+
+def _gives_orders(request: Request) -> bool:
+    """Whether a request changes annotations by which controllers go, and nothing else that is read.
+
+    WHY: what they keep of a route, its certificate and the record of its name, they keep as its
+    annotations say; and copies of an object, as its own do or those of a namespace.
+    """
+    return (
+        request.operation is Operation.UPDATE
+        and not request.subresource
+        and (is_route(request.gvr.resource) or request.gvr.resource in _ORDERED)
+        and request.old_body != request.new_body
+        and _annotates(request)
+    )
+
+
+def _annotates(request: Request) -> bool:
+    return annotations_of(request.old_body) != annotations_of(request.new_body)
+
+
+def _remember_removal(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    writes, identity = view.history.writes, request.user.username
+    evicted = change.evicted or request.subresource == "eviction"
+    what = What.EVICTED if evicted else What.DELETED
+    for row in change.direct[:DIRECT_NOTED]:
+        key = view.key(row)
+        writes.note(key, Deed(what, identity, number(view.uid(row))), now)
+        for manager, present in view.targets(row, Edge.MANAGED_BY):
+            if present and not view.terminating(row):
+                writes.count(taken_apart(view.uid(manager), key.resource), now)
+        if key.resource == NODES:
+            writes.note_closed(key.name, now)
+        elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
+            writes.note_closed(view.name(node), now)
+    if len(change.direct) == 1:
+        (one,) = change.direct
+        if view.resource(one) in BOUND:
+            writes.count(not_back(identity, view.resource(one)), now)
+        if view.resource(one) in MOUNTED and view.uses(one, _MOUNTS):
+            person = account_of(identity) is None
+            resource = view.resource(one)
+            writes.count(before_users(identity) if person else not_back(identity, resource), now)
+    for resource, count in Counter(map(view.resource, change.direct)).items():
+        if is_custom(resource):
+            writes.count(remover(identity, resource), now, count)
+    for owner, resource, count in takings(view, change.direct):
+        writes.count(taken_from(owner, resource), now, count)
+    remember_rest(view, change.direct[:DIRECT_NOTED], now)
+    if evicted:
+        note_evicted(view, change.direct[:DIRECT_NOTED], identity, now)
+
+
+def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:
+    """Return from which controllers some objects are taken: uid, type and how many."""
+    found: dict[tuple[int, Resource], int] = {}
+    owner_of: dict[int, int] = {}
+    for row in rows:
+        alike = view.alike(row)
+        owner = owner_of.get(alike)
+        if owner is None:
+            owner = owner_of[alike] = view.controller(row)
+        if owner >= 0:
+            at = owner, view.resource(row)
+            found[at] = found.get(at, 0) + 1
+    return [(view.uid(row), resource, count) for (row, resource), count in found.items()]
+
+
+def _remember_size(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    resized = change.resized
+    if resized is None:
+        return
+    writes, identity, key = view.history.writes, request.user.username, view.key(resized.row)
+    for size in (resized.before, resized.after):
+        writes.note(key, Deed(What.SCALED, identity, size), now)
+
+
+def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:
+    writes, identity, key = view.history.writes, request.user.username, after.key
+    if key.resource in MOUNTED and _was_in_use(view, key, identity, now):
+        writes.count(not_back(identity, key.resource), now, -1)
+    if key.resource in BOUND and _took_away(view, key, identity, now):
+        writes.count(not_back(identity, key.resource), now, -1)
+    writes.count(creator(identity, key.resource), now)
+    writes.count(creator_in(identity, key.resource, key.namespace), now)
+    writes.count(creator_like(identity, key), now)
+
+
+def _was_in_use(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
+    """Whether an actor makes again what it took away, and something names that."""
+    if not _took_away(view, key, identity, now):
+        return False
+    return any(view.named_by(key, edge) for edge in _MOUNTS)
+
+
+def _took_away(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
+    """Whether an actor was the last to take away what had a name, and has not made up for all."""
+    writes = view.history.writes
+    if not writes.counted(not_back(identity, key.resource), now, HOUR_S):
+        return False
+    return writes.last(key, What.DELETED, now, HOUR_S) == number(identity)
+
+
+def _remember_rewriting(
+    request: Request, made: Rewritten, before: ClusterObject, view: GraphView, now: Now
+) -> None:
+    writes, identity, after = view.history.writes, request.user.username, made.after
+    value = shape_number(after, request.new_body)
+    # WHY not again: a write that came too late is reviewed once more, and is one restart.
+    if restarts(request, made) and writes.latest(request.key, What.WROTE) != value:
+        writes.count(restarter(identity, before), now)
+    for shape in (shape_number(before, request.old_body), value):
+        writes.note(request.key, Deed(What.WROTE, identity, shape), now)
+    old, new = before.facts, after.facts
+    if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
+        _remember_closing(request, old, new, view, now)
+
+
+def _remember_closing(
+    request: Request, old: NodeFacts, new: NodeFacts, view: GraphView, now: Now
+) -> None:
+    """Remember that a node was closed, and whether it was in use; or that it was opened."""
+    writes = view.history.writes
+    fresh = any(one.effect in REPELS and one not in old.taints for one in new.taints)
+    if fresh or (new.unschedulable and not old.unschedulable):
+        writes.note_closed(request.key.name, now)
+        row = view.find(request.key)
+        if row is not None and movable(view, row, Asked(view)):
+            # A number that is another each time.
+            writes.note(request.key, Deed(What.CLOSED, request.user.username, -now.mono_ns), now)
+    elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
+        # WHY with a taint left: a dedicated node has one for good.
+        writes.note_opened(request.key.name)
+
+
+def emptied_by(view: GraphView, made: Rewritten) -> list[int]:
+    """Return the Services that a pod leaves by its new labels, and that have no other Ready one."""
+    pod, before, after = made.row, made.before, made.after
+    if pod is None or before is None or before.labels == after.labels or not view.serves(pod):
+        return []
+    stays = set(view.services_selecting(after))
+    left = [one for one in view.services_selecting(before) if one not in stays]
+    return [one for one in left if view.serving_count(one) <= 1]
+
+
+def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:
+    """Remember which Services a pod leaves empty by its new labels, and which it fills."""
+    writes, pod, before = view.history.writes, made.row, made.before
+    if pod is None or before is None or before.labels == made.after.labels or not view.serves(pod):
+        return
+    for service in emptied_by(view, made):
+        writes.note_vacant(view.uid(service), view.uid(pod), request.user.username, now)
+    for service in view.services_selecting(made.after):
+        writes.note_filled(view.uid(service))
+
+
+def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
+    """Remember of a custom resource that a number of its children was lowered.
+
+    By whatever name: it was as many as the children of one type, or as those of them that are
+    labelled alike, and is less. WHY not none: a number that goes from one to nothing is mostly of
+    something else.
+    """
+    if not is_custom(view.resource(row)):
+        return
+    writes = view.history.writes
+    children = view.staying(view.children_of(row))
+    if not 0 < len(children) <= CHILDREN_COUNTED:
+        return
+    alive = [one for one in children if not view.terminating(one)]
+    counts = Counter(str(view.resource(one)) for one in alive)
+    groups: Counter[str] | None = None
+    for before, after in numbers_changed(request.old_body, request.new_body):
+        if after > before:
+            writes.note_raised(view.uid(row), before)
+            continue
+        if after <= 0:
+            continue
+        fewer = [kind for kind, count in counts.items() if count == before]
+        if not fewer and before < len(alive):
+            groups = groups or Counter(group_of(view, one) for one in alive)
+            fewer = [group for group, count in groups.items() if count == before]
+        for kind in fewer:
+            writes.note_fewer(view.uid(row), kind, after)
+
+
+def group_of(view: GraphView, row: int) -> str:
+    """Return what the children of a type have in common that are labelled as one of them is."""
+    return f"{view.resource(row)} {view.label_bytes(row).decode()}"
+
+
+def _remember_parts(request: Request, view: GraphView) -> None:
+    """Remember which of its parts a custom resource says no more that it has."""
+    gone, back = parts_left_out(request.old_body, request.new_body)
+    row = view.find(request.key) if gone or back else None
+    if row is not None and (request.old is None or request.old.uid == view.uid(row)):
+        view.history.writes.note_left_out(view.uid(row), gone, back)
+
+
+def _remember_status(request: Request, view: GraphView, now: Now) -> None:
+    writes, key, identity = view.history.writes, request.key, request.user.username
+    if writes.written(key, What.STATUS, now, TEN_MINUTES_S) < STATUS_NOTED:
+        # A number that no content has, and another each time.
+        writes.note(key, Deed(What.STATUS, identity, -now.mono_ns), now)
+        return
+    for body in (request.old_body, request.new_body):
+        writes.note(key, Deed(What.STATUS, identity, status_number(body)), now)

@@ -1,0 +1,72 @@
+"""Local volumes whose node is gone: what is deleted with them is lost already, and no pod uses it.
+
+Beside `storage`, which tells what goes with a claim. Pods that wait for such a claim wait in vain:
+whoever clears it away lets them start anew elsewhere.
+Source: core/v1 PersistentVolumeSpec.nodeAffinity; the label `kubernetes.io/hostname` of a node.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.causes.parents import beyond_size, mounting
+from suture.model.clock import Now
+from suture.model.edges import Edge
+from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, NODES, VOLUMES, ObjectKey
+from suture.model.objects import ClaimFacts
+from suture.model.placement import HOSTNAME
+from suture.model.writes import TEN_MINUTES_S
+
+GONE_FOR_GOOD_S: Final = TEN_MINUTES_S
+"""LIMIT: how long a node that was seen to go may come back under its name, with its disks: one that
+starts anew, or is registered again, does so within minutes."""
+
+
+def left_over(view: GraphView, row: int, now: Now | None) -> bool:
+    """Whether nobody can have anything more of a claim or volume, or asks for it."""
+    return beyond_size(view, row) or stranded(view, row, now)
+
+
+def stranded(view: GraphView, row: int, now: Now | None) -> bool:
+    """Whether a claim or volume holds what was on a node that is gone, and no pod that runs has it.
+
+    `now` None: of a node that was seen to go nobody knows for how long.
+    """
+    resource = view.resource(row)
+    if resource == VOLUMES:
+        claims = [one for one, present in view.targets(row, Edge.BOUND_CLAIM) if present]
+        return _node_is_gone(view, row, now) and not any(_is_used(view, one) for one in claims)
+    facts = view.facts(row)
+    if resource != CLAIMS or not isinstance(facts, ClaimFacts) or not facts.volume:
+        return False
+    volume = view.find(ObjectKey(VOLUMES, "", facts.volume))
+    return volume is not None and _node_is_gone(view, volume, now) and not _is_used(view, row)
+
+
+def _is_used(view: GraphView, claim: int) -> bool:
+    """Whether a pod that was bound to a node names a claim; one that waits for a node uses none."""
+    return any(view.node_of(pod) is not None for pod in mounting(view, claim))
+
+
+def _node_is_gone(view: GraphView, volume: int, now: Now | None) -> bool:
+    """Whether a volume can be reached from certain nodes alone, by name, and none of them exists.
+
+    LIMIT: where no node has such a name, the labels of all are looked at: 1 ms of 15,000.
+    """
+    facts = view.facts(volume)
+    if not isinstance(facts, VolumeFacts) or not facts.hosts or not view.listed(NODES):
+        return False
+    return not any(_may_return(view, host, now) for host in facts.hosts)
+
+
+def _may_return(view: GraphView, host: str, now: Now | None) -> bool:
+    """Whether a node of a name is there, or has gone so lately that it may come back."""
+    key = ObjectKey(NODES, "", host)
+    if view.find(key) is not None or view.labelled(view.rows(NODES), HOSTNAME, host):
+        return True
+    went = view.history.removed_at(key)
+    return went is not None and (
+        now is None or now.mono_ns - went.at_ns < GONE_FOR_GOOD_S * 1_000_000_000
+    )

@@ -1,0 +1,1 @@
+"""Data, in the cluster and outside: what would be lost for good."""

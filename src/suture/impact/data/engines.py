@@ -1,0 +1,99 @@
+"""Custom resources that are volumes: what a storage engine keeps of the data behind one.
+
+Told by names and types, never by product: a bound PersistentVolume has the object's name, its
+driver is of the domain that the object's group is of, and the type is called one of volumes. When
+the object goes, the engine erases what it holds, and the volume stays with nothing behind it.
+Source: core/v1 CSIPersistentVolumeSource; an engine names its own object after the volume that it
+was asked for (`CreateVolumeRequest.name`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.parents import mounting
+from suture.impact.causes.recent import is_custom
+from suture.impact.causes.stranded import left_over
+from suture.impact.data.storage import DELETE, Siblings, snapshots_of
+from suture.impact.effects import DataLost
+from suture.impact.ordinary.keepers import keeps
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.names import VOLUMES, ObjectKey, Resource
+from suture.model.objects import ClaimFacts
+
+_CALLED: Final = "volumes"
+_COPIES: Final = ("backup", "snapshot")
+"""Words of types that are called volumes too and hold copies of them: those go by their age."""
+
+
+def may_be_volume(resource: Resource) -> bool:
+    """Whether objects of a type may be the volumes of a storage engine."""
+    name = resource.plural
+    return (
+        name.endswith(_CALLED) and is_custom(resource) and not any(word in name for word in _COPIES)
+    )
+
+
+def engine_effects(scene: Scene) -> Iterable[DataLost]:
+    """Yield the bound volume that the request's own object is.
+
+    WHY of that alone: what goes along with a definition or a namespace is told by its number.
+    """
+    view, siblings = scene.view, Siblings(scene)
+    for row in scene.direct:
+        resource = view.resource(row)
+        volume = _volume_of(view, row) if may_be_volume(resource) else None
+        if volume is None:
+            continue
+        claims = _bound_to(view, volume)
+        pods = [pod for claim in claims for pod in mounting(view, claim)]
+        # WHY: its own engine clears one away that nobody uses, to take it up again from a copy.
+        if not claims or (not pods and keeps(scene, resource)):
+            continue
+        copies = sum(snapshots_of(scene, claim) + siblings.of(claim) for claim in claims)
+        yield DataLost(
+            holder=scene.victim(row),
+            volume=view.name(volume),
+            reclaim=DELETE,
+            bound=True,
+            mounted=len(pods),
+            copies=copies,
+            last_copy=not copies,
+            explained=scene.causes.explains(row)
+            or all(left_over(view, claim, scene.now) for claim in claims),
+        )
+
+
+def _volume_of(view: GraphView, row: int) -> int | None:
+    """Return the bound volume that a custom resource is, by its name and its driver's domain."""
+    volume = view.find(ObjectKey(VOLUMES, "", view.name(row)))
+    facts = view.facts(volume) if volume is not None else None
+    if volume is None or not isinstance(facts, VolumeFacts) or facts.phase != "Bound":
+        return None
+    if not facts.driver or _domain(facts.driver) != _domain(view.resource(row).group):
+        return None
+    return None if view.gone(volume) or view.terminating(volume) else volume
+
+
+def _bound_to(view: GraphView, volume: int) -> list[int]:
+    """Return the claims that are there, stay, and are bound to a volume."""
+    name = view.name(volume)
+    return [
+        claim
+        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
+        if present and not view.terminating(claim) and _names(view, claim, name)
+    ]
+
+
+def _names(view: GraphView, claim: int, volume: str) -> bool:
+    facts = view.facts(claim)
+    return isinstance(facts, ClaimFacts) and facts.volume == volume
+
+
+def _domain(name: str) -> str:
+    """Return the last two parts of a name: whose it is."""
+    return ".".join(name.rsplit(".", 2)[-2:])

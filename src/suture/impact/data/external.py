@@ -1,0 +1,219 @@
+"""Things outside the cluster that would be deleted with the objects that stand for them.
+
+Told by field and type, never by product: a field that says what becomes of the thing (`Delete`, or
+a yes to `destroyOnDeletion` and the like), a provider's id on an object that a finalizer holds, a
+load balancer, a volume that is not kept.
+Source: core/v1 Service (`service.kubernetes.io/load-balancer-cleanup`), PersistentVolume reclaim,
+VolumeSnapshotContent `deletionPolicy`; for custom resources their own schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.recent import is_custom, remover
+from suture.impact.data.storage import DELETE, reclaim_of
+from suture.impact.effects import ExternalDeleted
+from suture.impact.ground.inventory import LEAVES
+from suture.impact.ground.machines import holder, is_id, node_behind
+from suture.impact.ordinary.hands import made_lately
+from suture.impact.scene import Scene
+from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.facts import SnapshotContentFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CONFIG_MAPS,
+    ENDPOINT_SLICES,
+    NAMESPACES,
+    PODS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    VOLUMES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
+from suture.model.rules import takes_along
+from suture.model.writes import HOUR_S
+
+LOAD_BALANCER: Final = "LoadBalancer"
+FINALIZER: Final = "finalizer"
+POLICY: Final = "deletion-policy"
+DELETES: Final = frozenset({"delete", "destroy"})
+"""What a field says, in small letters, that has the thing outside deleted; else it is kept."""
+
+HELD: Final = 5
+"""From how many custom resources of a type in a namespace it is believed that they stand for things
+outside, where a finalizer alone says so. Many operators hold what they have nothing to do for."""
+
+
+class _Tally:
+    """What stands for something outside, of one type and for one reason."""
+
+    __slots__ = ("count", "direct", "explained", "rows")
+
+    def __init__(self) -> None:
+        self.count = self.direct = self.explained = 0
+        self.rows: list[int] = []
+
+
+def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
+    """Yield what goes outside the cluster, one effect for each type, reason and policy."""
+    tallies: dict[tuple[Resource, str, str], _Tally] = {}
+    for resource, rows in scene.kinds.items():
+        if not may_stand_for(resource):
+            continue
+        for row, found in _signs(scene, resource, rows).items():
+            tally = tallies.setdefault((resource, *found), _Tally())
+            tally.count += 1
+            tally.direct += row in scene.direct
+            tally.explained += scene.causes.explains(row) or _is_machine(scene, row)
+            if len(tally.rows) < scene.limit:
+                tally.rows.append(row)
+    for (resource, why, policy), tally in tallies.items():
+        yield ExternalDeleted(
+            resource=str(resource),
+            why=why,
+            policy=policy,
+            count=tally.count,
+            direct=tally.direct,
+            explained=tally.explained,
+            replaced=_replaced(scene, resource, tally) if why == FINALIZER else 0,
+            population=scene.view.count(resource),
+            victims=tuple(map(scene.victim, tally.rows)),
+        )
+
+
+def _signs(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple[str, str]]:
+    """Return which of some objects of a type stand for something outside, and what says so."""
+    view, signs = scene.view, _held_along(scene, resource, rows)
+    for facts, alike in view.by_facts(rows):
+        for row in alike:
+            found = stands_for(view, row, facts)
+            if found is not None:
+                signs[row] = found
+    return signs
+
+
+def _held_along(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple[str, str]]:
+    """Return which custom resources of a type that go with a namespace a finalizer alone tells of.
+
+    What has nothing of its own in the cluster, and is held all the same, is held for something
+    that its operator clears away elsewhere: a topic, a database in a server, a dashboard. WHY only
+    along with a namespace: who deletes one by name, or what owns it, has seen what it is.
+    """
+    view = scene.view
+    if scene.request.key.resource != NAMESPACES or not is_custom(resource) or len(rows) < HELD:
+        return {}
+    found = {
+        row: (FINALIZER, by)
+        for row in rows
+        if (by := holder(view, row))
+        and not _is_left(view.facts(row))
+        and not (view.children_of(row) or view.classes_owned(row))
+        and not (view.sources(row, Edge.MANAGED_BY) or made_lately(scene, row))
+    }
+    return found if len(found) >= HELD else {}
+
+
+def _is_left(facts: Facts | None) -> bool:
+    """Whether a custom resource says that what it stands for stays when it goes."""
+    return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES
+
+
+def _is_machine(scene: Scene, row: int) -> bool:
+    """Whether an object is the machine of a node that is there: then it goes as that node does."""
+    return node_behind(scene.request, scene.view, row) is not None
+
+
+_NEVER: Final = frozenset(
+    {PODS, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, NAMESPACES}
+)
+_NEVER_OF: Final = frozenset(
+    {"apps", "batch", "policy", "autoscaling", "rbac.authorization.k8s.io"}
+)
+"""Kinds and groups of Kubernetes' own that stand for nothing outside: not read, only counted."""
+
+
+def may_stand_for(resource: Resource) -> bool:
+    """Whether objects of a type may stand for something outside."""
+    return resource not in _NEVER and resource.group not in _NEVER_OF
+
+
+def stands_for(view: GraphView, row: int, facts: Facts) -> tuple[str, str] | None:
+    """Return why something outside goes with an object, and what says so; None if nothing does."""
+    match facts:
+        case ServiceFacts():
+            return ("load-balancer", facts.type) if facts.type == LOAD_BALANCER else None
+        case ClaimFacts():
+            held = view.find(ObjectKey(VOLUMES, "", facts.volume)) if facts.volume else None
+            return ("reclaim-policy", DELETE) if reclaim_of(view, held) == DELETE else None
+        case SnapshotContentFacts():
+            return (POLICY, DELETE) if facts.deletion == DELETE else None
+        case CustomFacts() if facts.outside:
+            return _custom(view, row, facts.outside)
+        case _:
+            return None
+
+
+def still_listed(scene: Scene, row: int) -> bool:
+    """Whether a thing outside would go with an object that what keeps it lists as before.
+
+    That is the custom resource that controls it, lives, and names it by type and name. WHY not
+    where that was written within the hour: its wish changed, and controllers strike what it does
+    not want any more from the list when it is gone.
+    """
+    view, facts = scene.view, scene.view.facts(row)
+    if not isinstance(facts, CustomFacts) or not facts.outside:
+        return False
+    parent = view.controller(row)
+    by = view.facts(parent) if parent >= 0 else None
+    if not isinstance(by, CustomFacts) or not by.lists:
+        return False
+    found = stands_for(view, row, facts)
+    if found is None or found[0] != POLICY or parent in scene.removed or view.terminating(parent):
+        return False
+    resource, name = view.resource(row), view.name(row)
+    if not any(one == name and view.kind(group, kind) == resource for group, kind, one in by.lists):
+        return False
+    writes, now = view.history.writes, scene.now
+    return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
+
+
+def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
+    if said.lower() in DELETES:
+        return POLICY, said
+    # A provider's id is an address, a policy is a word; a yes is known by the name of its field.
+    yes = takes_along(said)
+    held = holder(view, row) if yes or is_id(said) else ""
+    # WHY a finalizer for a yes as well: it may be of what is inside the cluster, which needs none.
+    if not held:
+        return None
+    return (POLICY, said) if yes else (FINALIZER, held)
+
+
+def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:
+    """Return for how many of those that go the actor has made another, which is there.
+
+    WHY of an id alone: what a deletion policy is for holds data, and another one is empty.
+    """
+    left, now = min(tally.direct, tally.count - tally.explained), scene.now
+    if left <= 0 or now is None:
+        return 0
+    view, identity = scene.view, scene.actor.user.username
+    since = now.utc_s - HOUR_S
+    made = sum(
+        view.history.created_by(view.uid(row)) == identity and _is_there(view, row)
+        for row in view.rows(resource)
+        if view.created(row) >= since and row not in scene.removed
+    )
+    gone = view.history.writes.counted(remover(identity, resource), now, HOUR_S)
+    return max(0, min(left, made - gone))
+
+
+def _is_there(view: GraphView, row: int) -> bool:
+    """Whether an object stays, and says which thing outside it is."""
+    facts = view.facts(row)
+    return isinstance(facts, CustomFacts) and is_id(facts.outside) and not view.terminating(row)

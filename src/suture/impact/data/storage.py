@@ -1,0 +1,300 @@
+"""Data that would be lost: claims, volumes and snapshots that go, and what is left of their data.
+
+Pure. Tells what is deleted with a claim (its volume's reclaim policy), who uses it, and whether a
+copy stays: a snapshot, or a sibling of the same StatefulSet or parent. An attachment that goes, and
+a volume that forgets its claim, erase nothing and take the data from those who use it.
+Source: persistentvolume-controller (a claim's end releases its volume, which then goes or stays by
+`persistentVolumeReclaimPolicy`); pvc-protection (a claim in use by pods waits for them);
+snapshot.storage.k8s.io (`deletionPolicy` of the content); storage.k8s.io VolumeAttachment (the
+driver detaches the volume when it goes, mounted or not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.parents import attached, mounting, statefulset_of
+from suture.impact.effects import Confidence, DataLost
+from suture.impact.ground.change import Change
+from suture.impact.ground.claims import PROTECTION
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.facts import SnapshotContentFacts, VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLAIMS,
+    PODS,
+    SNAPSHOT_CONTENTS,
+    SNAPSHOTS,
+    VOLUME_ATTACHMENTS,
+    VOLUMES,
+    ObjectKey,
+)
+from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts
+
+HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
+"""Kinds that stand for data."""
+
+OUT_OF_SERVICE: Final = frozenset(
+    {"node.kubernetes.io/out-of-service", "node.kubernetes.io/unreachable"}
+)
+"""Taints of a node from which volumes are detached, whatever runs there.
+SOURCE: core/v1 TaintNodeOutOfService, TaintNodeUnreachable."""
+
+RETAIN, DELETE, NONE = "Retain", "Delete", ""
+
+
+def data_effects(scene: Scene) -> Iterable[DataLost]:
+    """Yield what each claim, volume and snapshot that goes would take along."""
+    siblings = Siblings(scene)
+    for row in scene.kinds.get(CLAIMS, ()):
+        yield _claim(scene, row, siblings)
+    for row in scene.kinds.get(VOLUMES, ()):
+        yield _volume(scene, row)
+    for row in scene.kinds.get(SNAPSHOTS, ()):
+        yield _snapshot(scene, row, _content_of(scene.view, row))
+    for row in scene.kinds.get(SNAPSHOT_CONTENTS, ()):
+        yield _snapshot(scene, row, row)
+    for row in scene.kinds.get(VOLUME_ATTACHMENTS, ()):
+        yield from _attachment(scene, row)
+
+
+def releases(change: Change) -> bool:
+    """Whether a change rewrites a volume, which may forget its claim."""
+    made = change.rewritten
+    return made is not None and made.before is not None and made.after.key.resource == VOLUMES
+
+
+def release_effects(scene: Scene) -> Iterable[DataLost]:
+    """Yield a volume that forgets a claim that is bound to it: the claim is lost with its data."""
+    made = scene.change.rewritten
+    if made is None or made.row is None or made.before is None or made.row in scene.removed:
+        return
+    view, volume = scene.view, made.after.key.name
+    kept = _claims_named(made.after)
+    for key in _claims_named(made.before) - kept:
+        claim = view.find(key)
+        facts = view.facts(claim) if claim is not None else None
+        if claim is None or not isinstance(facts, ClaimFacts) or facts.volume != volume:
+            continue
+        copies = snapshots_of(scene, claim)
+        yield DataLost(
+            holder=scene.victim(made.row),
+            volume=volume,
+            reclaim=RETAIN,
+            bound=facts.bound,
+            mounted=len(mounting(view, claim)),
+            copies=copies,
+            last_copy=facts.bound and not copies,
+            explained=view.terminating(claim),
+            reversible=True,
+        )
+
+
+def _claims_named(volume: ClusterObject) -> set[ObjectKey]:
+    return {one.target for one in volume.needs if one.edge is Edge.BOUND_CLAIM}
+
+
+def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
+    """Yield an attachment that goes while pods of its node use the volume.
+
+    WHY explained on a node that is not well: to detach is how its volumes come to live elsewhere.
+    """
+    view = scene.view
+    nodes, pods = attached(view, row)
+    well = any(_is_well(view, node) for node in nodes)
+    for volume, _ in view.targets(row, Edge.VOLUME):
+        claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
+        copies = sum(snapshots_of(scene, claim) for claim in claims)
+        yield DataLost(
+            holder=scene.victim(row),
+            volume=view.key(volume).name,
+            reclaim=RETAIN,
+            bound=bool(claims),
+            mounted=len(pods),
+            copies=copies,
+            last_copy=bool(claims) and not copies,
+            direct=row in scene.direct,
+            explained=not well or scene.causes.explains(row),
+            reversible=True,
+        )
+
+
+def _is_well(view: GraphView, node: int) -> bool:
+    """Whether a node is there, Ready, and in service."""
+    facts = view.facts(node)
+    return (
+        isinstance(facts, NodeFacts)
+        and facts.ready
+        and not any(taint.key in OUT_OF_SERVICE for taint in facts.taints)
+        and not (view.gone(node) or view.terminating(node))
+    )
+
+
+def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
+    view = scene.view
+    facts = view.facts(row)
+    known = isinstance(facts, ClaimFacts)
+    bound = isinstance(facts, ClaimFacts) and facts.bound
+    volume = facts.volume if isinstance(facts, ClaimFacts) else ""
+    held = view.find(ObjectKey(VOLUMES, "", volume)) if volume else None
+    reclaim = reclaim_of(view, held)
+    pods = mounting(view, row)
+    staying = [pod for pod in pods if pod not in scene.removed]
+    # WHY: that a Job is over says nothing of those who work with what it has made.
+    from_under = bool(staying) and row not in scene.direct
+    copies = snapshots_of(scene, row) + (siblings.of(row) if bound else 0)
+    return DataLost(
+        holder=scene.victim(row),
+        volume=volume,
+        reclaim=reclaim,
+        bound=bound,
+        mounted=len(pods),
+        copies=copies,
+        last_copy=bound and not copies,
+        stuck=bool(staying) and PROTECTION in view.finalizers(row),
+        direct=row in scene.direct or from_under,
+        explained=view.terminating(row) if from_under else scene.causes.explains(row),
+        reversible=not bound or reclaim == RETAIN,
+        confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
+    )
+
+
+def reclaim_of(view: GraphView, volume: int | None) -> str:
+    """Return what becomes of a volume once its claim is gone; empty where that is not known."""
+    facts = view.facts(volume) if volume is not None else None
+    return facts.reclaim if isinstance(facts, VolumeFacts) else NONE
+
+
+def snapshots_of(scene: Scene, row: int) -> int:
+    """Return how many snapshots of a claim stay."""
+    view = scene.view
+    return sum(
+        view.resource(one) == SNAPSHOTS and one not in scene.removed and not view.terminating(one)
+        for one in dict.fromkeys(view.sources(row, Edge.SNAPSHOT_SOURCE))
+    )
+
+
+def _volume(scene: Scene, row: int) -> DataLost:
+    view = scene.view
+    facts = view.facts(row)
+    bound = isinstance(facts, VolumeFacts) and facts.phase == "Bound"
+    claims = [one for one, present in view.targets(row, Edge.BOUND_CLAIM) if present]
+    pods = [pod for claim in claims for pod in mounting(view, claim)]
+    copies = sum(snapshots_of(scene, claim) for claim in claims)
+    reclaim = reclaim_of(view, row)
+    staying = [one for one in claims if one not in scene.removed]
+    return DataLost(
+        holder=scene.victim(row),
+        volume=view.key(row).name,
+        reclaim=reclaim,
+        bound=bound,
+        mounted=len(pods),
+        copies=copies,
+        last_copy=bound and not copies,
+        # WHY: pv-protection keeps a volume for as long as a claim is bound to it.
+        stuck=bound and bool(staying),
+        direct=row in scene.direct,
+        explained=scene.causes.explains(row),
+        # WHY: a delete of the object alone leaves what is behind it, unless it is the policy's.
+        reversible=reclaim == RETAIN,
+    )
+
+
+def _content_of(view: GraphView, snapshot: int) -> int | None:
+    contents = [one for one, present in view.targets(snapshot, Edge.SNAPSHOT_CONTENT) if present]
+    bound = [
+        one
+        for one in view.sources(snapshot, Edge.BOUND_SNAPSHOT)
+        if view.resource(one) == SNAPSHOT_CONTENTS
+    ]
+    return next(iter((*contents, *bound)), None)
+
+
+def _snapshots_of(view: GraphView, content: int) -> list[int]:
+    """Return the snapshots whose content this is; only they name what it was taken of."""
+    bound = [one for one, present in view.targets(content, Edge.BOUND_SNAPSHOT) if present]
+    return [*bound, *view.sources(content, Edge.SNAPSHOT_CONTENT)]
+
+
+def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
+    view = scene.view
+    facts = view.facts(content) if content is not None else None
+    policy = facts.deletion if isinstance(facts, SnapshotContentFacts) else NONE
+    heads = _snapshots_of(view, row) if content == row else [row]
+    # WHY no copy then: the snapshot that stays is of another hour than whatever else there is.
+    wanted = content == row and any(
+        head not in scene.removed and not view.terminating(head) for head in heads
+    )
+    sources = [
+        one
+        for head in (() if wanted else heads)
+        for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
+        if present and one not in scene.removed and not view.terminating(one)
+    ]
+    others = {
+        one
+        for source in sources
+        for one in view.sources(source, Edge.SNAPSHOT_SOURCE)
+        if one != row and one not in scene.removed
+    }
+    return DataLost(
+        holder=scene.victim(row),
+        volume="" if content is None else view.key(content).name,
+        reclaim=policy,
+        bound=content is not None,
+        mounted=0,
+        copies=len(sources) + len(others),
+        last_copy=not sources and not others,
+        direct=row in scene.direct,
+        explained=scene.causes.explains(row),
+        reversible=policy == RETAIN,
+        confidence=Confidence.EXACT if policy else Confidence.UNKNOWN,
+    )
+
+
+class Siblings:
+    """Bound claims of the same set that stay, each set looked up once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._known: dict[tuple[str, int, str], int] = {}
+
+    def of(self, claim: int) -> int:
+        """Return how many claims beside this one hold data of the same set.
+
+        A set is a StatefulSet, whose claims are named after it, or what owns the claim.
+        """
+        view = self._scene.view
+        key = view.key(claim)
+        found = statefulset_of(view, key)
+        if found is None:
+            return self._of_owner(claim)
+        stem = key.name.rpartition("-")[0]
+        asked = (key.namespace, found[0], stem)
+        if asked not in self._known:
+            self._known[asked] = sum(
+                view.key(one).name.rpartition("-")[0] == stem and self._stays(one)
+                for one in view.rows(CLAIMS, key.namespace)
+            )
+        return self._known[asked]
+
+    def _of_owner(self, claim: int) -> int:
+        view = self._scene.view
+        owner = next((one.row for one in view.owners(claim) if one.controller), None)
+        if owner is None or view.resource(owner) == PODS:
+            return 0
+        asked = ("", owner, "")
+        if asked not in self._known:
+            self._known[asked] = sum(
+                view.resource(one) == CLAIMS and self._stays(one) for one in view.children_of(owner)
+            )
+        return self._known[asked]
+
+    def _stays(self, row: int) -> bool:
+        view = self._scene.view
+        if row in self._scene.removed or view.gone(row) or view.terminating(row):
+            return False
+        facts = view.facts(row)
+        return isinstance(facts, ClaimFacts) and facts.bound

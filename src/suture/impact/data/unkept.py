@@ -1,0 +1,84 @@
+"""Volumes of running pods whose data was to stay, and is to be erased with their claims.
+
+Beside `storage`, where a claim or volume goes: here none does, and what is written takes effect
+with the next delete of a claim, which looks as harmless then as it was before.
+Source: core/v1 `persistentVolumeReclaimPolicy` (the volume's own counts, not its class's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from suture.impact.causes.parents import mounting
+from suture.impact.data.storage import DELETE, RETAIN
+from suture.impact.effects import DataLost
+from suture.impact.ground.change import Change
+from suture.impact.ordinary.sweeps import OTHERS, swept
+from suture.impact.scene import Scene
+from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.names import VOLUMES
+from suture.model.objects import Facts
+from suture.model.writes import number
+
+DAY_S = 24 * 3600
+"""How long a volume that was kept for a move is set back by the hand that moved it."""
+
+
+def is_let_go(change: Change) -> bool:
+    """Whether a change has a volume erased that was to be kept."""
+    made = change.rewritten
+    return (
+        made is not None
+        and made.before is not None
+        and made.after.key.resource == VOLUMES
+        and _is(made.before.facts, RETAIN)
+        and _is(made.after.facts, DELETE)
+    )
+
+
+def unkept_effects(scene: Scene) -> Iterator[DataLost]:
+    """Tell of a volume in use that is to be erased, as others are by now through the same actor.
+
+    WHY not of the first: whose data goes with a release that is given up is somebody's decision.
+    WHY not what the actor wrote before: who moves a volume keeps it meanwhile, and sets it back.
+    """
+    made, view = scene.change.rewritten, scene.view
+    if made is None or made.row is None or made.after.terminating or _moved_it(scene, made.row):
+        return
+    pods = _using(view, made.row)
+    others = (row for row in view.rows(VOLUMES) if row != made.row)
+    if pods and swept(scene, others, lambda row: _is_at_risk(view, row)) >= OTHERS:
+        yield DataLost(
+            holder=scene.victim(made.row),
+            volume=made.after.key.name,
+            reclaim=DELETE,
+            bound=True,
+            mounted=pods,
+            copies=0,
+            last_copy=False,
+            reversible=True,
+        )
+
+
+def _moved_it(scene: Scene, row: int) -> bool:
+    if scene.now is None:
+        return False
+    last = scene.view.history.writes.last(scene.view.key(row), What.WROTE, scene.now, DAY_S)
+    return last == number(scene.request.user.username)
+
+
+def _is(facts: Facts | None, reclaim: str) -> bool:
+    return isinstance(facts, VolumeFacts) and facts.reclaim == reclaim
+
+
+def _is_at_risk(view: GraphView, row: int) -> bool:
+    return _is(view.facts(row), DELETE) and _using(view, row) > 0
+
+
+def _using(view: GraphView, volume: int) -> int:
+    """Return how many pods use a volume by the claim that is bound to it."""
+    claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
+    return sum(len(mounting(view, claim)) for claim in claims)

@@ -1,0 +1,72 @@
+"""What goes with an application or release that a finalizer holds: all that it keeps.
+
+Beside `cascade`, which follows Kubernetes' own controllers: here it is the keeper's that acts on
+its finalizer, and without one nothing goes along.
+Source: GitOps controllers prune the inventory of an object that is deleted with their finalizer,
+and leave it where the finalizer was taken off before.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from suture.impact.ground.builtin import BUILT_IN
+from suture.impact.ground.cascade import closure
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.objects import CustomFacts
+
+FINALIZERS: Final = 1024
+"""LIMIT: sets of finalizers of which it is remembered whose they are; clusters have a hundred."""
+
+LEAVES: Final = frozenset({"orphan", "retain", "keep", "abandon"})
+"""What a deletion policy says, in small letters, by which all that an object keeps stays."""
+
+DEEP: Final = 4
+"""LIMIT: applications that keep applications: an application of applications is two. What lies
+deeper is told when its own application goes."""
+
+
+def with_inventories(
+    view: GraphView, direct: tuple[int, ...], taken: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return what goes along with `direct`, to which `taken` is known, inventories included."""
+    if not view.names_by(Edge.MANAGED_BY):
+        return taken
+    level = [*direct, *taken]
+    # WHY first: nearly nothing has a finalizer of somebody's own, and columns tell.
+    if not any(_held_by_own(held) for held, _, _ in view.held(level)):
+        return taken
+    known, found = set(level), list(taken)
+    for _ in range(DEEP):
+        kept = [row for row in _kept(view, level) if row not in known]
+        if not kept:
+            break
+        more = dict.fromkeys((*kept, *closure(view, kept)))
+        level = [row for row in more if row not in known]
+        known.update(level)
+        found += level
+    return tuple(found)
+
+
+@lru_cache(FINALIZERS)
+def _held_by_own(finalizers: tuple[str, ...]) -> bool:
+    """Whether a finalizer among some is somebody's own."""
+    return not BUILT_IN.keys() >= frozenset(finalizers)
+
+
+def _kept(view: GraphView, rows: list[int]) -> list[int]:
+    """Return what is kept by those of some objects that a finalizer of their own holds."""
+    keepers = [
+        row
+        for row in view.named(rows)
+        if _held_by_own(view.finalizers(row)) and not _leaves_all(view, row)
+    ]
+    return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))
+
+
+def _leaves_all(view: GraphView, row: int) -> bool:
+    """Whether a keeper says that what it keeps stays when it goes."""
+    facts = view.facts(row)
+    return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES

@@ -1,0 +1,304 @@
+"""Entries that go from inside an object that stays: keys, items of lists, lines of a value.
+
+Such a write deletes nothing that has a name of its own, and takes as much away as a delete: the
+role of all nodes from a role map, a zone from a name server's configuration, a peer from a list.
+Source: the review carries both versions; see `model.entries` for what an entry is known by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from suture.impact.effects import EntriesDropped, Victim
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ordinary.keepers import is_own, works_for
+from suture.impact.scene import Scene, named
+from suture.impact.traffic.addresses import addresses_left
+from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
+from suture.impact.traffic.nodelocal import nodes_left
+from suture.impact.traffic.resolving import answers_left
+from suture.model.difference import UNREADABLE, parts_of
+from suture.model.edges import Edge, Link
+from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
+from suture.model.facts import StorageClassFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
+    CONFIG_MAPS,
+    PODS,
+    ROLE_BINDINGS,
+    SECRETS,
+    SERVICES,
+    STORAGE_CLASSES,
+)
+from suture.model.objects import ClusterObject, ServiceFacts
+
+FIELDS: Final = 16
+"""LIMIT: places within one object that are told of; the rest is of the same write."""
+
+CLUSTER_DOMAIN: Final = "cluster.local"
+"""What the cluster's own names end with, unless another was chosen when the cluster was made.
+SOURCE: kubelet `clusterDomain`, DNS for Services and Pods."""
+
+CLUSTERS_OWN: Final = "kube-system"
+"""The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
+
+BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
+"""The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
+
+BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+KEYED: Final = frozenset({CONFIG_MAPS, SECRETS})
+
+
+def may_drop(change: Change) -> bool:
+    """Whether a change rewrites an object whose entries are compared."""
+    made = change.rewritten
+    if made is None or made.before is None:
+        return False
+    return bool(made.parts) or made.after.key.resource == STORAGE_CLASSES
+
+
+def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
+    """Return the entries that a write drops."""
+    made = scene.change.rewritten
+    if made is None or made.before is None:
+        return
+    key = made.after.key
+    if key.resource == STORAGE_CLASSES:
+        yield from _no_default(scene, made)
+    if key.resource == SERVICES:
+        yield from _dns_ports(scene, made)
+        yield from nodes_left(scene, made)
+        yield from addresses_left(scene, made)
+    if not made.parts or not (
+        key.resource in KEYED
+        or key.resource in BINDINGS
+        or scene.view.crd(key.resource) is not None
+    ):
+        return
+    readers = _readers(scene.view, made.row)
+    critical = _critical(made.before, made.after)
+    if critical and key.resource == CONFIG_MAPS:
+        yield from _domain(scene, made, readers)
+    found = _dropped(scene, made)
+    for one in found[:FIELDS]:
+        reading = _reading(readers, one, whole=key.resource not in KEYED)
+        yield EntriesDropped(
+            holder=named(key, made.after.uid),
+            field=one.field,
+            before=one.before,
+            dropped=len(one.entries),
+            entries=one.entries[: scene.limit],
+            readers=reading,
+            # WHY only where some read it: what nobody mounts the API server's own parts may read.
+            critical=critical and bool(reading or not readers),
+        )
+
+
+def _domain(scene: Scene, made: Rewritten, readers: list[Link]) -> Iterable[EntriesDropped]:
+    """Tell of what the cluster's DNS reads, once no line of it names the cluster's own domain.
+
+    WHY apart from other lines: it is one of many, and without it no name of a Service is found. Of
+    what is read by others it says nothing.
+    """
+    view = scene.view
+    if readers and not any(
+        is_dns(view, one) for pod in readers for one in view.services_of(pod.row)
+    ):
+        return
+    old, new = _lines(scene.request.old_body), _lines(scene.request.new_body)
+    reading = len({link.row for link in readers})
+    if made.before is not None:
+        yield from answers_left(scene, made.before, made.after, (old, new), reading)
+    if _names_domain(old) and not _names_domain(new):
+        yield EntriesDropped(
+            holder=named(made.after.key, made.after.uid),
+            field="data",
+            before=1,
+            dropped=1,
+            entries=(CLUSTER_DOMAIN,),
+            readers=reading,
+            critical=True,
+        )
+
+
+def _lines(body: bytes) -> str:
+    """Return the lines of all values."""
+    data = _read(parts_of(body).get("data"))
+    values = data.values() if isinstance(data, dict) else ()
+    return "\n".join(text for text in values if isinstance(text, str))
+
+
+def _names_domain(text: str) -> bool:
+    """Whether a line names the cluster's own domain; what follows a `#` is none."""
+    return any(CLUSTER_DOMAIN in line.partition("#")[0] for line in text.splitlines())
+
+
+def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:
+    old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
+    found: list[Dropped] = []
+    for part in made.parts:
+        before, after = _read(old.get(part)), _read(new.get(part))
+        if made.after.key.resource in KEYED:
+            had = before if isinstance(before, dict) else {}
+            has = after if isinstance(after, dict) else {}
+            found += _keys(part, had, has, texts=made.after.key.resource == CONFIG_MAPS)
+        elif after is None and isinstance(before, list):
+            found += values_dropped(part, before, [])
+        else:
+            found += values_dropped(part, before, after)
+    return found
+
+
+def _keys(
+    part: str, had: Mapping[str, object], has: Mapping[str, object], *, texts: bool
+) -> Iterable[Dropped]:
+    """Yield the keys that are gone, and of a ConfigMap what is gone from inside those that stay.
+
+    WHY no Secret: the names of what is inside one of its values are a part of the secret.
+    """
+    yield from keys_dropped(part, had, has)
+    if not texts or part != "data":
+        return
+    for key, text in had.items():
+        now = has.get(key)
+        if isinstance(text, str) and isinstance(now, str) and now and text != now:
+            yield from texts_dropped(f"{part}.{key}", text, now)
+
+
+def _read(raw: msgspec.Raw | None) -> object:
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def _readers(view: GraphView, row: int | None) -> list[Link]:
+    """Return the running pods that name an object."""
+    if row is None:
+        return []
+    return [
+        link
+        for link in view.needed_by(row)
+        if link.other.resource == PODS
+        and link.present
+        and not view.finished(link.row)
+        and not view.terminating(link.row)
+    ]
+
+
+def _reading(readers: list[Link], one: Dropped, *, whole: bool) -> int:
+    """Return how many pods read what is dropped: the whole object, or one of the keys."""
+    if whole or not readers:
+        return len({link.row for link in readers})
+    _, _, inside = one.field.partition(".")
+    entries = frozenset(one.entries)
+    return len(
+        {
+            link.row
+            for link in readers
+            if not link.key
+            or link.key in entries
+            or inside == link.key
+            or inside.startswith((f"{link.key}.", f"{link.key}["))
+        }
+    )
+
+
+def _critical(before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether an object belongs to the cluster itself, and is more than its one writer's own notes.
+
+    WHY its writer: controllers keep reports of their own in the cluster's namespace, and rewrite
+    them as they like; who alone has ever written an object drops nothing of another's.
+    """
+    key = before.key
+    if key.resource in BINDINGS:
+        label, value = BOOTSTRAPPED
+        return before.labels.get(label) == value or key.name.startswith("system:")
+    if key.resource not in KEYED or key.namespace != CLUSTERS_OWN:
+        return False
+    return len(before.managers) != 1 or after.managers != before.managers
+
+
+def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
+    """Tell of a StorageClass that is the default no longer; critical where no other one is.
+
+    Source: storage.k8s.io: a claim that names no class waits for one while there is no default.
+    """
+    old = made.before.facts if made.before is not None else None
+    new = made.after.facts
+    if not isinstance(old, StorageClassFacts) or not isinstance(new, StorageClassFacts):
+        return
+    if not old.default or new.default:
+        return
+    yield _default_gone(scene, named(made.after.key, made.after.uid), made.row)
+
+
+def default_effects(scene: Scene) -> Iterable[EntriesDropped]:
+    """Tell of a default StorageClass that goes, by the hand of one who does not keep it.
+
+    WHY not its keeper's: most of a class cannot be changed, so that a release makes it anew.
+    """
+    view = scene.view
+    for row in scene.change.direct:
+        facts = view.facts(row)
+        if not isinstance(facts, StorageClassFacts) or not facts.default or is_own(scene, row):
+            continue
+        marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+        if not any(works_for(scene, one) for one in marks):
+            yield _default_gone(scene, scene.victim(row), row)
+
+
+def _default_gone(scene: Scene, holder: Victim, row: int | None) -> EntriesDropped:
+    """Return that a class is the default no longer; critical where no other that stays is one."""
+    view = scene.view
+    others = [
+        one
+        for one in view.rows(STORAGE_CLASSES)
+        if one != row
+        and one not in scene.removed
+        and not view.terminating(one)
+        and isinstance(facts := view.facts(one), StorageClassFacts)
+        and facts.default
+    ]
+    return EntriesDropped(
+        holder=holder,
+        field="metadata.annotations",
+        before=1,
+        dropped=1,
+        entries=("storageclass.kubernetes.io/is-default-class",),
+        readers=0,
+        critical=not others,
+    )
+
+
+def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
+    """Tell of ports at which the cluster's DNS is asked, and would not be reached any more.
+
+    WHY its alone: nobody names these ports, and every pod asks there; whom another port of a
+    Service serves is not known. Not where no pod answers behind it: then nothing is lost.
+    """
+    old = made.before.facts if made.before is not None else None
+    new, row, view = made.after.facts, made.row, scene.view
+    if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
+        return
+    asked = [f"{number}/{protocol}" for number, protocol, _ in DNS_PORTS]
+    lost = [port for port in asked if port in old.ports and port not in new.ports]
+    if not lost or not is_dns(view, row) or not view.serving_count(row):
+        return
+    for port in lost:
+        # WHY one by one: whoever asks by UDP is not served by what is left of TCP.
+        yield EntriesDropped(
+            holder=named(made.after.key, made.after.uid),
+            field=f"spec.ports[{port}]",
+            before=1,
+            dropped=1,
+            entries=(port,),
+            readers=0,
+            critical=True,
+        )

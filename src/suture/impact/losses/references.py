@@ -1,0 +1,303 @@
+"""What others name and would be gone: those could not start again, or would stop working.
+
+An object that goes whole, an entry of a ConfigMap or Secret that goes, a version of a type that is
+no longer served. Told apart: what today's templates name, and what only history names.
+Source: kubelet (a missing required ConfigMap, Secret or key is CreateContainerConfigError), pod
+admission (ServiceAccount, PriorityClass, RuntimeClass), apiextensions (a definition without a
+served version).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.over import is_over
+from suture.impact.causes.parents import maker_of
+from suture.impact.causes.recent import is_custom
+from suture.impact.effects import Confidence, ReferenceBroken, Victim
+from suture.impact.ground.bodies import listeners_of
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ordinary.atwork import leads
+from suture.impact.ordinary.byhand import goes_next
+from suture.impact.ordinary.keepers import keeps, works_for
+from suture.impact.ordinary.remade import is_remade
+from suture.impact.ordinary.succession import leaves_for_next, next_of
+from suture.impact.scene import Scene
+from suture.impact.scene import named as victim_at
+from suture.model.actor import account_of
+from suture.model.edges import Edge
+from suture.model.facts import KeysFacts
+from suture.model.graph import GraphView, Use
+from suture.model.names import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    ENDPOINT_SLICES,
+    GATEWAYS,
+    JOBS,
+    PODS,
+    REPLICA_SETS,
+    SECRETS,
+    WORKLOADS,
+    Resource,
+)
+from suture.model.objects import CrdFacts, WorkloadFacts
+
+BREAKING: Final = frozenset(
+    {
+        Edge.CONFIG_MAP, Edge.SECRET, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET, Edge.CLAIM,
+        Edge.PRIORITY_CLASS, Edge.RUNTIME_CLASS, Edge.RESOURCE_CLAIM, Edge.GOVERNING_SERVICE,
+        Edge.STORAGE_CLASS, Edge.CLASS, Edge.CERTIFICATE, Edge.ATTACHED_TO, Edge.DATA_SOURCE,
+        Edge.SNAPSHOT_CONTENT, Edge.PARAMETERS, Edge.RULE, Edge.PROVIDER,
+    }
+)  # fmt: skip
+"""Needs without which something cannot start or work. Others have effects of their own: routes,
+paths into the API, rights, volumes."""
+
+SHARED: Final = 3
+"""From how many objects on that come by what they are for through another, that one is shared: one
+that was made for a single user of it comes and goes with that, in whatever order."""
+
+ENDS_ASKED: Final = 256
+"""LIMIT: objects that come by what they are for through one that goes, and are asked whether they
+end with it, 3 us each; of more it is told as if they stayed. So many custom resources are asked,
+too, whether they miss a Secret."""
+
+_ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
+
+_READ: Final = frozenset({SECRETS, CONFIG_MAPS})
+
+_NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
+
+
+def breaks_references(change: Change) -> bool:
+    """Whether a change may take away what others name."""
+    made = change.rewritten
+    kept = made is not None and made.before is not None
+    return bool(change.direct or change.cascaded) or (
+        kept
+        and made is not None
+        and (
+            isinstance(made.after.facts, (KeysFacts, CrdFacts))
+            or made.after.key.resource == GATEWAYS
+        )
+    )
+
+
+def may_be_named(resource: Resource) -> bool:
+    """Whether anything that could not do without names objects of a type."""
+    return resource not in _NAMED_BY_NONE
+
+
+def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
+    """Yield what is named and goes, one effect for each kind of need."""
+    view = scene.view
+    gone = scene.removed | scene.whole
+    for resource, rows in scene.kinds.items():
+        if not may_be_named(resource):
+            continue
+        for row in view.used_from_outside(rows, BREAKING, gone):
+            uses = view.uses(row, BREAKING, gone)
+            if uses and not scene.causes.heals(row):
+                explained = scene.causes.explains(row)
+                yield from _broken(scene, row, "", uses, explained=explained)
+    made = scene.change.rewritten
+    if made is None or made.row is None or made.row in scene.removed:
+        return
+    for key in _keys_gone(made):
+        uses = [one for one in view.uses(made.row, BREAKING, gone) if one.key == key]
+        yield from _broken(scene, made.row, key, uses, explained=False)
+    yield from _versions_gone(scene, made)
+    if made.after.key.resource == GATEWAYS and made.before is not None:
+        yield from _listeners_gone(scene, made.row)
+
+
+class _Users:
+    """Who names one object for one reason."""
+
+    __slots__ = ("current", "past", "pods", "rows")
+
+    def __init__(self) -> None:
+        self.current = self.past = self.pods = 0
+        self.rows: list[int] = []
+
+
+def _broken(
+    scene: Scene, row: int, key: str, uses: list[Use], *, explained: bool
+) -> Iterable[ReferenceBroken]:
+    """Yield what names an object, or one entry of it where `key` is not empty."""
+    view = scene.view
+    users: dict[Edge, _Users] = {}
+    met: set[tuple[Edge, int]] = set()
+    asked, missing = 0, _missing(scene, row, uses)
+    # WHY not of one key: what stays is not followed by anything.
+    comes = next_of(scene, row) if not key else None
+    again = not key and is_remade(scene, row)
+    for use in uses:
+        provided = use.edge is Edge.PROVIDER
+        if use.optional and not provided and use not in missing:
+            continue
+        if (use.edge, use.row) in met:
+            continue
+        met.add((use.edge, use.row))
+        if provided:
+            asked += 1
+            if asked <= ENDS_ASKED and _ends_with(view, use.row, row):
+                continue
+        if use.of_pods:
+            _pods(scene, users, use.edge, use.row)
+        elif not view.terminating(use.row):
+            next_ = comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
+            _object(scene, users.setdefault(use.edge, _Users()), use.row, past=again or next_)
+    if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
+        del users[Edge.PROVIDER]
+    for edge, found in users.items():
+        if found.current or found.past or found.pods:
+            named = list(dict.fromkeys(found.rows))[: scene.limit]
+            yield ReferenceBroken(
+                target=scene.victim(row),
+                key=key,
+                edge=edge,
+                current=found.current,
+                past=found.past,
+                pods=found.pods,
+                users=tuple(map(scene.victim, named)),
+                explained=explained,
+            )
+
+
+def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
+    """Return which custom resources name a Secret or ConfigMap that a stranger takes.
+
+    What such a field is called tells that it is named, and not who needs whom: what is made for
+    the resource goes by the hand that made it, and whoever keeps one of the two may know better. A
+    machine that has to do with neither knows neither.
+    """
+    view = scene.view
+    if view.resource(row) not in _READ or account_of(scene.actor.user.username) is None:
+        return frozenset()
+    named = [one for one in uses if one.edge is Edge.RULE and one.optional][:ENDS_ASKED]
+    if not named or view.has_owner(row) or scene.tied(row):
+        return frozenset()
+    if any(works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)):
+        return frozenset()
+    return frozenset(one for one in named if _is_strange(scene, one.row))
+
+
+def _is_strange(scene: Scene, user: int) -> bool:
+    """Whether a custom resource is at work, and the actor has nothing to do with it."""
+    view, resource = scene.view, scene.view.resource(user)
+    return (
+        is_custom(resource)
+        and not (view.terminating(user) or is_over(view, user))
+        and not (scene.tied(user) or keeps(scene, resource))
+    )
+
+
+def _ends_with(view: GraphView, user: int, row: int) -> bool:
+    """Whether an object may go after what provides it: its work is over, or one keeper has both."""
+    if is_over(view, user):
+        return True
+    keepers = {one for one, _ in view.targets(row, Edge.MANAGED_BY)}
+    return any(one in keepers for one, _ in view.targets(user, Edge.MANAGED_BY))
+
+
+def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> None:
+    """Count the pods of a class that stay; current are those that no template stands for."""
+    view = scene.view
+    pods = [pod for pod in view.pods_alike(kind) if pod not in scene.removed]
+    running = [pod for pod in pods if not view.terminating(pod) and not view.finished(pod)]
+    if not pods:
+        return
+    found = users.setdefault(edge, _Users())
+    found.pods += len(running)
+    found.past += len(pods) - len(running)
+    if not running:
+        return
+    maker = maker_of(view, running[0])
+    if view.resource(maker) == PODS:
+        found.current += len(running)
+        found.rows += running[: scene.limit]
+    elif view.resource(maker) not in WORKLOADS:
+        found.current += maker not in found.rows
+        found.rows.append(maker)
+
+
+def _object(scene: Scene, found: _Users, row: int, *, past: bool) -> None:
+    """Count an object: a template of today, or history; one that is about to be is `past`."""
+    view = scene.view
+    resource = view.resource(row)
+    facts = view.facts(row)
+    if resource == REPLICA_SETS:
+        kept = any(
+            one.controller and one.present and view.resource(one.row) == DEPLOYMENTS
+            for one in view.owners(row)
+        )
+        past = past or kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
+    elif resource == JOBS:
+        past = past or view.finished(row)
+    if past or goes_next(scene, row):
+        found.past += 1
+        return
+    found.current += 1
+    found.rows.insert(0, row)
+
+
+def _keys_gone(made: Rewritten) -> list[str]:
+    """Return the entries that an update takes out of a ConfigMap or Secret."""
+    before = made.before.facts if made.before is not None else None
+    after = made.after.facts
+    if not isinstance(before, KeysFacts) or not isinstance(after, KeysFacts):
+        return []
+    kept = frozenset(after.keys)
+    return [key for key in before.keys if key not in kept]
+
+
+def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:
+    """Yield the routes to which no traffic would come, since the listener that they name goes.
+
+    They lead to somebody, are attached to nothing else, and are not of the release that keeps the
+    Gateway too, which writes them next.
+    """
+    view, request = scene.view, scene.request
+    kept = listeners_of(request.new_body)
+    gone = listeners_of(request.old_body) - kept
+    if not gone:
+        return
+    uses = [one for one in view.uses(gateway, _ATTACHED) if not one.optional]
+    elsewhere = {one.row for one in uses if one.key not in gone}
+    lost = [
+        one
+        for one in uses
+        if one.row not in elsewhere
+        and leads(view, one.row, scene.removed)
+        and not _ends_with(view, one.row, gateway)
+        and all(other == gateway for other, _ in view.targets(one.row, Edge.ATTACHED_TO))
+    ]
+    yield from _broken(scene, gateway, "", lost, explained=False)
+
+
+def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
+    """Yield the versions without which no instance of a definition can be reached any more."""
+    before = made.before.facts if made.before is not None else None
+    after = made.after.facts
+    if not isinstance(before, CrdFacts) or not isinstance(after, CrdFacts):
+        return
+    instances = scene.view.count(before.resource)
+    # WHY only the last: what is stored in a version that is not served is served in another, and
+    # the API server itself refuses that a stored one is dropped.
+    gone = before.served_versions if instances and not after.served_versions else ()
+    for version in gone:
+        yield ReferenceBroken(
+            target=_named(made),
+            key=version,
+            edge=Edge.DEFINITION,
+            current=instances,
+            past=0,
+            pods=0,
+            confidence=Confidence.BOUNDED,
+        )
+
+
+def _named(made: Rewritten) -> Victim:
+    return victim_at(made.after.key, made.after.uid)

@@ -1,0 +1,330 @@
+"""What goes, per resource: how much of it is explained, heals by itself, or is lost for good."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.causes.drained import drains
+from suture.impact.causes.explained import (
+    KEPT_BY_NAME,
+    RECREATED_BY,
+    USABLE,
+    counted,
+    in_use,
+    may_count,
+    stands_for_living,
+)
+from suture.impact.causes.recent import COPIED, is_custom
+from suture.impact.data.external import still_listed
+from suture.impact.effects import ObjectsRemoved
+from suture.impact.nodes.agents import needed_by_nodes, succeeded
+from suture.impact.ordinary.anew import is_made_anew
+from suture.impact.ordinary.atwork import (
+    guards,
+    kept_of_route,
+    leads_by_name,
+    may_work,
+    stands_for_route,
+    works,
+)
+from suture.impact.ordinary.copies import copy_of_living
+from suture.impact.ordinary.hands import (
+    claim_replaced,
+    idle_of_hand,
+    is_trial,
+    made_before,
+    made_lately,
+    member_replaced,
+    own_copy,
+)
+from suture.impact.ordinary.keeping import keeps_secret
+from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
+from suture.impact.ordinary.protected import protected, protected_pods
+from suture.impact.ordinary.uninstalled import is_uninstalled, of_another_release
+from suture.impact.reach.strangers import bare_of_others, taken_by_stranger
+from suture.impact.scene import Scene
+from suture.impact.workloads.disruption import kept_by_budget
+from suture.model.graph import GraphView, Lot
+from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, WORKLOADS, Resource
+
+AGENTS_ASKED: Final = 64
+"""LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
+
+STANDING_ASKED: Final = 64
+"""LIMIT: objects of a collection that are asked what they stand for, 4 us each."""
+
+
+UNINSTALLED_ASKED: Final = 64
+"""LIMIT: objects of a collection that are asked whether their release is uninstalled, 2 us each."""
+
+
+class _Tally:
+    """The counts of one resource, while what goes is walked."""
+
+    __slots__ = (
+        "count", "counted", "counted_cascaded", "direct", "explained", "foreign",
+        "in_use", "lasting", "lately_cascaded", "made_lately", "protected", "replaced",
+        "self_healing", "wanted",
+    )  # fmt: skip
+
+    def __init__(self, count: int, direct: int) -> None:
+        self.count, self.direct = count, direct
+        self.explained = self.self_healing = self.lasting = 0
+        self.counted = self.counted_cascaded = self.foreign = self.wanted = self.in_use = 0
+        self.protected = self.replaced = self.made_lately = self.lately_cascaded = 0
+
+
+def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
+    """Return what a change removes, one effect a resource, the most that counts first."""
+    tallies: dict[Resource, _Tally] = {}
+    for resource, rows in scene.kinds.items():
+        tally = _Tally(len(rows), _direct(scene, resource, rows))
+        if resource == PODS:
+            marked = protected_pods(scene.view, scene.lots)
+            for lot, kept in zip(scene.lots, marked, strict=True):
+                _count_pods(scene, tally, lot, kept)
+        else:
+            _count(scene, tally, resource, rows)
+        tallies[resource] = tally
+    ranked = sorted(tallies.items(), key=lambda item: (-item[1].counted, -item[1].count, item[0]))
+    return [_effect(scene, resource, tally) for resource, tally in ranked]
+
+
+def _direct(scene: Scene, resource: Resource, rows: list[int]) -> int:
+    """Return how many of some objects the request names itself."""
+    if not scene.change.cascaded:
+        return len(rows)
+    return sum(scene.view.resource(row) == resource for row in scene.change.direct)
+
+
+def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: int) -> None:
+    """Count pods in; `marked` of them people marked to stay."""
+    view, causes = scene.view, scene.causes
+    used = lot.serves and bool(causes.services_of(lot.first))
+    if used:
+        tally.in_use += lot.count
+    explained = causes.explained_of(lot)
+    tally.explained += explained
+    left = lot.count - explained
+    if not left:
+        return
+    if causes.heals(lot.first):
+        tally.self_healing += left
+        return
+    tally.lasting += left
+    tally.protected += min(left, marked)
+    if causes.wanted(lot.first):
+        tally.wanted += left
+    others = not used and bare_of_others(scene, lot)
+    if not (used or others or _guarded(scene, lot)) or _counted_as_maker(
+        view, lot.first, causes.removed
+    ):
+        return
+    tally.counted += left
+    if lot.first not in scene.direct:
+        tally.counted_cascaded += left
+    pods = [lot.first] if view.has_owner(lot.first) else lot.pods[:left]
+    strange = sum(not scene.tied(pod) for pod in pods)
+    tally.foreign += left if strange == len(pods) else strange
+    lately = 0 if strange else sum(made_lately(scene, pod) for pod in lot.pods[:left])
+    tally.made_lately += lately
+    tally.lately_cascaded += 0 if lot.first in scene.direct else lately
+    tally.replaced += min(left - lately, made_before(scene, lot))
+
+
+def _guarded(scene: Scene, lot: Lot) -> bool:
+    """Whether pods that no Service reaches matter all the same: a disruption budget keeps them.
+
+    They are deleted by name, under a living custom resource that they belong to, on a node that is
+    open. An eviction is answered by the API server, and what goes along goes for another reason.
+    """
+    view, pod = scene.view, lot.first
+    maker = view.controller(pod)
+    return (
+        lot.serves
+        and pod in scene.direct
+        and not scene.change.evicted
+        and maker >= 0
+        and is_custom(view.resource(maker))
+        and scene.causes.wanted(pod)
+        and not drains(scene.view, pod, scene.now)
+        and kept_by_budget(scene, lot)
+    )
+
+
+def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
+    view, causes = scene.view, scene.causes
+    if resource in USABLE:
+        tally.in_use = sum(in_use(view, row) for row in rows)
+    tally.protected = _protected(scene, resource, rows)
+    left = causes.unexplained(resource, rows)
+    tally.explained = len(rows) - len(left)
+    healing = causes.healing(resource, left)
+    if healing:
+        tally.self_healing = len(healing)
+        left = [row for row in left if row not in healing]
+    tally.lasting = len(left)
+    if not left:
+        return
+    tally.wanted = causes.asked_for(left) + _called_after(scene, resource, left)
+    if tally.wanted and resource == CLAIMS:
+        replaced = claim_replaced(scene, left[0])
+        tally.wanted -= replaced or own_copy(scene, left[0])
+        tally.replaced += replaced
+    if tally.wanted and resource in WORKLOADS:
+        tally.wanted -= (
+            is_trial(scene, left[0])
+            or is_made_anew(scene, left[0])
+            or member_replaced(scene, left[0])
+        )
+    if tally.wanted and may_work(resource):
+        tally.in_use += sum(
+            row in left and causes.wanted(row) and works(scene, row)
+            for row in _named(scene, resource)
+        )
+    standing = _standing(scene, resource, left)
+    tally.in_use += len(standing)
+    tally.wanted += sum(not causes.wanted(row) for row in standing)
+    if resource == DAEMON_SETS:
+        agents = [row for row in left[:AGENTS_ASKED] if not causes.wanted(row)]
+        tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
+        if scene.change.direct == (left[0],) and tally.wanted:
+            tally.wanted -= succeeded(scene, left[0])
+    if not may_count(resource):
+        for row in _keeping(scene, resource, left):
+            _charge(scene, tally, row)
+        return
+    tally.wanted += sum(
+        not causes.wanted(row)
+        and not made_lately(scene, row)
+        and (is_uninstalled(scene, row) or of_another_release(scene, row))
+        for row in scene.change.direct[:UNINSTALLED_ASKED]
+        if view.resource(row) == resource and row in left
+    )
+    for row in left:
+        if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
+            if row in scene.direct and idle_of_hand(scene, row):
+                continue
+            _charge(scene, tally, row)
+
+
+def _charge(scene: Scene, tally: _Tally, row: int) -> None:
+    """Count one object that goes for good."""
+    cascaded = row not in scene.direct
+    tally.counted += 1
+    tally.counted_cascaded += cascaded
+    if not scene.tied(row):
+        tally.foreign += 1
+    elif made_lately(scene, row):
+        tally.made_lately += 1
+        tally.lately_cascaded += cascaded
+
+
+def _called_after(scene: Scene, resource: Resource, left: list[int]) -> int:
+    """Return how many objects the request names that only their names tie to a living parent."""
+    if resource not in CHILDREN:
+        return 0
+    return sum(
+        row in left and not scene.causes.wanted(row) and named_after_living(scene, row)
+        for row in _named(scene, resource)
+    )
+
+
+def _named(scene: Scene, resource: Resource) -> list[int]:
+    """Return which objects of a type the request names itself; of a collection the first."""
+    view, asked = scene.view, scene.change.direct[:STANDING_ASKED]
+    return [row for row in asked if view.resource(row) == resource]
+
+
+def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+    """Return which objects that the request names count for what they do, and not for their type.
+
+    Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
+    a route that leads, or go by a stranger's hand; disruption budgets that hold running pods;
+    copies of an original that lives.
+    """
+    view = scene.view
+    if resource == DISRUPTION_BUDGETS:
+        named = _named(scene, resource)
+        return [row for row in named if row in left and guards(view, row, scene.removed)]
+    if resource in COPIED:
+        return [
+            row for row in _named(scene, resource) if row in left and copy_of_living(scene, row)
+        ]
+    if not is_custom(resource):
+        return []
+    return [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
+
+
+def _keeps(scene: Scene, row: int) -> bool:
+    """Whether a custom resource does what something in use would miss."""
+    view, removed = scene.view, scene.removed
+    return (
+        keeps_secret(view, row, removed)
+        or leads_by_name(view, row, removed)
+        or kept_of_route(scene, row)
+        or taken_by_stranger(scene, row)
+    )
+
+
+def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+    """Return which of some objects of a type the request names itself are in use by what they are.
+
+    Each stands for a pod, node or route, or for a thing outside that what keeps it still lists.
+    What goes along is not asked: it goes for another reason than its name.
+    """
+    view = scene.view
+    if "." not in resource.group:
+        return []
+    return [
+        row
+        for row in _named(scene, resource)
+        if row in left
+        and (
+            stands_for_living(view, row) or stands_for_route(scene, row) or still_listed(scene, row)
+        )
+    ]
+
+
+def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:
+    """Return how many of some objects people marked to stay, less what is brought back.
+
+    Whatever explains a removal: the mark is on this object.
+    """
+    marked = protected(scene.view, rows)
+    if marked and (resource in RECREATED_BY or resource in KEPT_BY_NAME):
+        return sum(not scene.causes.heals(row) for row in marked)
+    return len(marked)
+
+
+def _counted_as_maker(view: GraphView, row: int, removed: frozenset[int]) -> bool:
+    """Whether an object goes together with a counted maker: one workload, counted once.
+
+    A Deployment takes its ReplicaSets and pods along; the loss is one workload, not fifty.
+    """
+    maker = view.controller(row)
+    return maker in removed and counted(view, maker)
+
+
+def _effect(scene: Scene, resource: Resource, tally: _Tally) -> ObjectsRemoved:
+    named = scene.kinds[resource][: scene.limit]
+    return ObjectsRemoved(
+        resource=str(resource),
+        count=tally.count,
+        direct=tally.direct,
+        explained=tally.explained,
+        self_healing=tally.self_healing,
+        lasting=tally.lasting,
+        counted=tally.counted,
+        counted_cascaded=tally.counted_cascaded,
+        foreign=tally.foreign,
+        made_lately=tally.made_lately,
+        lately_cascaded=tally.lately_cascaded,
+        replaced=tally.replaced,
+        wanted=tally.wanted,
+        in_use=tally.in_use,
+        protected=tally.protected,
+        population=scene.view.count(resource),
+        victims=tuple(map(scene.victim, named)),
+        reversible=resource != CLAIMS,
+    )

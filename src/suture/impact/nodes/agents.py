@@ -1,0 +1,186 @@
+"""What every pod of a node stands on: the agents by which the cluster itself keeps its nodes up.
+
+Told by what a DaemonSet says of its pods, never by its name: the priority of node agents, the
+network of the node itself, no taint that keeps them away, a namespace of the cluster's own.
+Source: Kubernetes documentation, "Guaranteed Scheduling For Critical Add-On Pods" (without which
+a cluster may stop working) and "Namespaces" (`kube-` is kept for the system's own).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.causes.parents import SIBLINGS
+from suture.impact.causes.recent import taken_from
+from suture.impact.ordinary.hands import made_lately
+from suture.impact.scene import Scene
+from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import DAEMON_SETS, NODES, PRIORITY_CLASSES, ObjectKey
+from suture.model.objects import CustomFacts, WorkloadFacts
+from suture.model.placement import NO_SCHEDULE, Placement
+from suture.model.writes import HOUR_S
+
+NODE_CRITICAL: Final = ObjectKey(PRIORITY_CLASSES, "", "system-node-critical")
+"""The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
+
+RESERVED: Final = "kube-"
+"""How namespaces begin that are kept for the system's own."""
+
+READY_PERCENT: Final = 50
+"""Share of an agent's pods that are Ready, under which nodes do without it already."""
+
+NAMED: Final = 16
+"""LIMIT: objects of a collection that are looked at for what they are: they are of one type."""
+
+SUCCEEDED_PERCENT: Final = 90
+"""Share of an agent's Ready pods that another has, to have taken its place: some node is always
+being made or repaired."""
+
+APART_S: Final = 30
+"""What one installation applies comes within this time: of its agents none succeeds another."""
+
+SUCCESSION_S: Final = 7 * 24 * 3600
+"""How long an agent is new. LIMIT: what a new one does is not known; one that came to do
+something else is taken for a successor for as long."""
+
+
+def needed_by_nodes(scene: Scene, row: int) -> bool:
+    """Whether nodes that stay need an agent that goes: most of its pods are Ready.
+
+    Not where the actor made it within the day, nor where a newer one runs as widely. Outside of the
+    system's own namespaces only what most nodes have, and nobody named: it goes along with a custom
+    resource. WHY not by name there: agents for logs and metrics ask for as much as networks do.
+    """
+    view = scene.view
+    if not _is_agent(view, row):
+        return False
+    running, ready = _pods(view, row)
+    if not ready or ready * 100 < running * READY_PERCENT:
+        return False
+    if not view.namespace(row).startswith(RESERVED) and not (
+        _goes_along(scene, row) and _widely(view, ready)
+    ):
+        return False
+    return not (made_lately(scene, row) or _has_successor(scene, row, ready))
+
+
+def replaced_on_nodes(scene: Scene, row: int) -> bool:
+    """Whether an agent of nodes has a newer one that runs as widely: it may leave them."""
+    view = scene.view
+    return _is_agent(view, row) and _has_successor(scene, row, max(1, _pods(view, row)[1]))
+
+
+def served_agents(scene: Scene, service: int) -> bool:
+    """Whether a Service is of a custom resource whose agents have left the nodes to newer ones.
+
+    What answers beside agents is asked by them; an agent that still runs somewhere asks it yet.
+    """
+    view = scene.view
+    parent = view.controller(service)
+    if parent < 0 or not isinstance(view.facts(parent), CustomFacts):
+        return False
+    agents = [one for one in view.children_of(parent)[:SIBLINGS] if _is_agent(view, one)]
+    nodes = view.count(NODES)
+    return bool(agents) and all(
+        not _pods(view, one)[0] and _has_successor(scene, one, max(1, nodes * READY_PERCENT // 100))
+        for one in agents
+    )
+
+
+def _is_agent(view: GraphView, row: int) -> bool:
+    """Whether a DaemonSet is one that every pod of a node stands on, by what it asks for."""
+    if view.resource(row) != DAEMON_SETS:
+        return False
+    facts = view.facts(row)
+    if not isinstance(facts, WorkloadFacts) or not _keeps_nodes(facts.placement):
+        return False
+    return any(view.key(one) == NODE_CRITICAL for one, _ in view.targets(row, Edge.PRIORITY_CLASS))
+
+
+def _goes_along(scene: Scene, row: int) -> bool:
+    """Whether an object goes with custom resources that the request names, and is none of them."""
+    direct, view = scene.change.direct, scene.view
+    return (
+        bool(direct)
+        and row not in scene.direct
+        and all(isinstance(view.facts(one), CustomFacts) for one in direct[:NAMED])
+    )
+
+
+def _widely(view: GraphView, ready: int) -> bool:
+    """Whether so many pods of an agent are most of the nodes: no pool, and not a few of them."""
+    return 0 < view.count(NODES) * READY_PERCENT <= ready * 100
+
+
+def _has_successor(scene: Scene, row: int, ready: int) -> bool:
+    """Whether another agent has taken the place of one that has so many pods Ready."""
+    return any(
+        _succeeds(scene, one, row, ready)
+        for one in scene.view.named_by(NODE_CRITICAL, Edge.PRIORITY_CLASS)
+    )
+
+
+def _keeps_nodes(placement: Placement) -> bool:
+    """Whether pods use the network of their node, and no taint keeps them off it."""
+    return placement.host_network and any(
+        not one.key and one.any_value and one.effect in ("", NO_SCHEDULE)
+        for one in placement.tolerations
+    )
+
+
+def _pods(view: GraphView, row: int) -> tuple[int, int]:
+    """Return how many pods of a DaemonSet run, and how many of them are Ready."""
+    counts = [view.running_alike(kind) for kind in view.classes_owned(row)]
+    return sum(one[0] for one in counts), sum(one[1] for one in counts)
+
+
+def _later(view: GraphView, new: int, old: int) -> bool:
+    """Whether an agent came after another, and not with it; one that was seen to come did."""
+    later = view.created(new) - view.created(old)
+    seen, known = (view.history.creation(view.uid(row)) is not None for row in (new, old))
+    return later >= (0 if seen and not known else APART_S)
+
+
+def _succeeds(scene: Scene, new: int, old: int, ready: int) -> bool:
+    """Whether an agent that stays was made lately, after another, and runs as widely."""
+    view = scene.view
+    if view.resource(new) != DAEMON_SETS or new in scene.removed or view.terminating(new):
+        return False
+    facts, made = view.facts(new), view.created(new)
+    if not isinstance(facts, WorkloadFacts) or not _keeps_nodes(facts.placement):
+        return False
+    if not _later(view, new, old):
+        return False
+    if scene.now is not None and made < scene.now.utc_s - SUCCESSION_S:
+        return False
+    return _pods(view, new)[1] * 100 >= ready * SUCCEEDED_PERCENT
+
+
+def succeeded(scene: Scene, row: int) -> bool:
+    """Whether what keeps a DaemonSet was written, and has another by the actor run as widely since.
+
+    Within the hour, under one custom resource, and one for one: what the actor took from it in that
+    hour had successors too. Where nobody wrote the resource it still asks for what it had.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(row)
+    if now is None or parent < 0 or not isinstance(view.facts(parent), CustomFacts):
+        return False
+    writes, uid = view.history.writes, view.uid(parent)
+    if not writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+        return False
+    ready = _pods(view, row)[1]
+    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
+    made = sum(
+        view.resource(one) == DAEMON_SETS
+        and one not in scene.removed
+        and not (view.gone(one) or view.terminating(one))
+        and view.controller(one) == parent
+        and view.created(one) >= since
+        and view.history.created_by(view.uid(one)) == identity
+        and _pods(view, one)[1] * 100 >= ready * SUCCEEDED_PERCENT
+        for one in view.children_of(parent)[:SIBLINGS]
+    )
+    return made > writes.counted(taken_from(uid, DAEMON_SETS), now, HOUR_S)

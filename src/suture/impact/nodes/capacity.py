@@ -1,0 +1,268 @@
+"""Nodes: what a delete, a cordon, a taint or other labels take from the room that pods have.
+
+Pods are followed to where they fit, in `fit`. A cordon moves nobody by itself, so that its pods are
+none. Repetition over nodes is seen through what was closed lately, by anybody.
+Source: the scheduler's filters; nodelifecycle (NoExecute taints evict); the daemonset controller
+(pods are taken from nodes that their template does not match any more).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from suture.impact.causes.recent import is_custom
+from suture.impact.effects import CapacityLost, Victim
+from suture.impact.ground.builtin import BUILT_IN
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.fit import Asked, Open, is_open, movable, unplaced
+from suture.impact.ground.machines import node_behind
+from suture.impact.nodes.closing import Closing, joined_since
+from suture.impact.scene import Scene
+from suture.model.graph import GraphView
+from suture.model.names import CRDS, DAEMON_SETS, NODES, Resource
+from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts, WorkloadFacts
+from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
+from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
+from suture.model.writes import HOUR_S
+
+NODES_LOOKED_AT: Final = 2_000
+"""LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
+
+
+def touches_nodes(change: Change) -> bool:
+    """Whether a change may take room from pods."""
+    made = change.rewritten
+    if made is not None and made.after.key.resource == NODES:
+        return made.before is not None
+    return bool(change.direct)
+
+
+def may_hold_room(resource: Resource) -> bool:
+    """Whether objects of a type may be nodes, or machines of nodes."""
+    return resource == NODES or is_custom(resource)
+
+
+def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
+    """Yield what a change takes from the room that pods have."""
+    made, change = scene.change.rewritten, scene.change
+    if change.direct:
+        held: list[int] = []
+        going: list[int] = []
+        for row in scene.kinds.get(NODES, ()):
+            (held if _is_held(scene, row) else going).append(row)
+        held += _behind_machines(scene, frozenset(held + going))
+        if held:
+            yield _Loss(scene, held).effect("cordoned", [])
+        if going:
+            yield _Loss(scene, going).effect("deleted", _movable(scene.view, going))
+    elif made is not None and made.row is not None and made.before is not None:
+        yield from _rewritten(scene, made, made.row, made.before)
+
+
+def _behind_machines(scene: Scene, known: frozenset[int]) -> list[int]:
+    """Return the nodes, none of those `known`, whose machines a request deletes for no cause."""
+    found = [
+        node
+        for row in scene.direct
+        if is_custom(scene.view.resource(row)) and not scene.causes.explains(row)
+        if (node := node_behind(scene.request, scene.view, row)) is not None
+    ]
+    return [node for node in found if node not in known]
+
+
+def _is_held(scene: Scene, row: int) -> bool:
+    """Whether a finalizer of somebody's keeps a node that is deleted, until it is empty.
+
+    It takes no new pods from then on, and loses none: who keeps it drains it first, and lifts the
+    finalizer then, which is weighed as the end that it is.
+    """
+    if scene.change.rewritten is not None:
+        return False
+    return any(one not in BUILT_IN for one in scene.view.finalizers(row))
+
+
+def _rewritten(
+    scene: Scene, made: Rewritten, row: int, before: ClusterObject
+) -> Iterator[CapacityLost]:
+    old, new = before.facts, made.after.facts
+    if not isinstance(old, NodeFacts) or not isinstance(new, NodeFacts):
+        return
+    loss = _Loss(scene, [row], old)
+    if new.unschedulable and not old.unschedulable:
+        yield loss.effect("cordoned", [])
+    fresh = tuple(one for one in new.taints if one.effect in REPELS and one not in old.taints)
+    if fresh:
+        yield loss.effect("tainted", _evicted(scene.view, loss.asked, row, fresh))
+    keys = [key for key, value in before.labels.items() if made.after.labels.get(key) != value]
+    if keys:
+        yield from _relabelled(scene, loss, before, made.after, keys)
+
+
+def _evicted(view: GraphView, asked: Asked, row: int, taints: tuple[Taint, ...]) -> list[int]:
+    """Return the pods that taints drive away at once."""
+    driving = tuple(taint for taint in taints if taint.effect == NO_EXECUTE)
+    if not driving:
+        return []
+    return [pod for pod in _movable(view, [row], asked) if not asked.of(pod).tolerates(driving)]
+
+
+def _movable(view: GraphView, rows: list[int], asked: Asked | None = None) -> list[int]:
+    """Return the running pods of nodes that are not bound to be there."""
+    asked = asked or Asked(view)
+    return [pod for row in rows for pod in movable(view, row, asked)]
+
+
+class _Loss:
+    """Some nodes that go or close, and the cluster that is left."""
+
+    def __init__(self, scene: Scene, rows: list[int], before: NodeFacts | None = None) -> None:
+        self._scene, self._rows, self._before = scene, rows, before
+        self.asked = Asked(scene.view)
+        self._mine = frozenset(rows)
+        self._lately = {} if scene.now is None else scene.view.history.writes.closed(scene.now)
+
+    def effect(
+        self, how: str, pods: list[int], *, selecting: int = 0, emptied: int = 0,
+        victims: tuple[Victim, ...] = (),
+    ) -> CapacityLost:  # fmt: skip
+        """Return the loss; `pods` have to move."""
+        scene, view = self._scene, self._scene.view
+        closing = Closing(scene, self.asked, self._rows)
+        others = Open(view, self._mine | closing.rows)
+        healthy = planned = was_open = 0
+        for row in self._rows:
+            facts = self._before or view.facts(row)
+            if not isinstance(facts, NodeFacts):
+                continue
+            healthy += facts.ready
+            was_open += is_open(facts)
+            planned += self._planned(row, facts)
+        closes = how != "relabelled"
+        there = _movable(view, self._rows, self.asked)
+        joined = self._joined(others, there) if closes and closing.found else ()
+        return CapacityLost(
+            how=how,
+            nodes=len(self._rows),
+            healthy=healthy,
+            planned=planned,
+            open_before=len(others) + was_open,
+            open_after=len(others) + (0 if closes else was_open),
+            leaving=closing.leaving(len(joined)),
+            gone=closing.gone,
+            joined=sum(not movable(view, row, self.asked) for row in joined),
+            running=len(there),
+            pods=len(pods),
+            unplaced=unplaced(view, self.asked, pods, others) if pods else 0,
+            selecting=selecting,
+            emptied=emptied,
+            victims=(*(scene.victim(row) for row in self._rows[: scene.limit]), *victims),
+            explained=all(scene.causes.explains(row) for row in self._rows) if closes else False,
+        )
+
+    def _joined(self, others: Open, pods: list[int]) -> tuple[int, ...]:
+        """Return the nodes that joined lately in the place of nodes that close."""
+        scene = self._scene
+        if scene.now is None:
+            return ()
+        closing = [self._before or scene.view.facts(row) for row in self._rows]
+        needed = [one for one in closing if isinstance(one, NodeFacts)]
+        wants = {self.asked.of(pod) for pod in pods}
+        return joined_since(scene.view, others, scene.now.utc_s - HOUR_S, needed, wants)
+
+    def _planned(self, row: int, facts: NodeFacts) -> bool:
+        """Whether a node was marked for removal: closed, or tainted so that none of its pods stay.
+
+        WHY not every taint: a dedicated node has one for good, which its pods tolerate.
+        """
+        if facts.unschedulable or self._scene.view.key(row).name in self._lately:
+            return True
+        taints = [taint for taint in facts.taints if taint.effect in REPELS]
+        return bool(taints) and not any(
+            self.asked.of(pod).tolerates(taints)
+            for pod in _movable(self._scene.view, [row], self.asked)
+        )
+
+
+def _relabelled(
+    scene: Scene, loss: _Loss, before: ClusterObject, after: ClusterObject, keys: list[str]
+) -> Iterator[CapacityLost]:
+    view, row = scene.view, scene.change.rewritten.row if scene.change.rewritten else None
+    if row is None:
+        return
+
+    def lost(asked: Placement) -> bool:
+        return (
+            asked.reads(keys) and asked.accepts(before.labels) and not asked.accepts(after.labels)
+        )
+
+    pods = [pod for pod in _movable(view, [row], loss.asked) if lost(loss.asked.of(pod))]
+    victims: list[Victim] = []
+    emptied = 0
+    daemons = view.rows(DAEMON_SETS)
+    numbers, shared = view.shared_facts(daemons)
+    for daemon, number in zip(daemons, numbers, strict=True):
+        facts = shared[number]
+        if isinstance(facts, WorkloadFacts) and lost(facts.placement):
+            victims.append(scene.victim(daemon))
+            emptied += not _accepted(view, row, facts.placement)
+    for source, asked in _node_selectors(view, keys):
+        if lost(asked):
+            victims.append(scene.victim(source))
+            emptied += not _accepted(view, row, asked)
+    if pods or victims:
+        yield loss.effect(
+            "relabelled", pods, selecting=len(victims), emptied=emptied,
+            victims=tuple(victims[: scene.limit]),
+        )  # fmt: skip
+
+
+def _accepted(view: GraphView, gone: int, asked: Placement) -> bool:
+    """Whether any other node has the labels that are asked for."""
+    nodes = view.rows(NODES)
+    return len(nodes) > NODES_LOOKED_AT or any(
+        row != gone and asked.accepts(view.labels(row)) for row in nodes
+    )
+
+
+def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Placement]]:
+    """Yield the custom resources that select nodes by some labels, each with what it selects.
+
+    What many say alike is read once: a network plugin may have a peer for each node.
+    """
+    for resource in _selecting_nodes(view):
+        rows = view.rows(resource)
+        numbers, shared = view.shared_facts(rows)
+        asking: dict[int, Placement] = {}
+        for number, facts in shared.items():
+            if isinstance(facts, CustomFacts):
+                asked = Placement(
+                    terms=tuple(one.selector for one in facts.selections if one.resource == NODES)
+                )
+                if asked.reads(keys):
+                    asking[number] = asked
+        for row, number in zip(rows, numbers, strict=True):
+            if number in asking:
+                yield row, asking[number]
+
+
+def _selecting_nodes(view: GraphView) -> set[Resource]:
+    """Return the custom types of which a rule says that they select nodes."""
+    found: set[Resource] = set()
+    for row in view.rows(CRDS):
+        facts = view.facts(row)
+        if isinstance(facts, CrdFacts) and any(map(_selects_nodes, facts.rules)):
+            found.add(facts.resource)
+    for row in view.rows(REFERENCE_RULES):
+        facts = view.facts(row)
+        if isinstance(facts, RuleFacts) and facts.rule and _selects_nodes(facts.rule):
+            of = facts.rule.of
+            resource = view.kind(of.group, of.kind) if of.kind else Resource(of.group, of.plural)
+            if resource is not None:
+                found.add(resource)
+    return found
+
+
+def _selects_nodes(rule: ReferenceRule) -> bool:
+    of = rule.says.of if isinstance(rule.says, Selects) else None
+    return of is not None and not of.group and "nodes" in {of.plural, f"{of.kind.lower()}s"}

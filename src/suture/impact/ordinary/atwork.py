@@ -1,0 +1,170 @@
+"""What is at work though it neither runs, serves nor holds data: routes, schedules, budgets.
+
+Beside `explained`, which tells of pods, Services and claims whether they are in use. Each is asked
+only of what a request names itself: what goes along goes for another reason than its own.
+Source: batch/v1 CronJobSpec; policy/v1 PodDisruptionBudget; ingress and gateway controllers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from suture.impact.causes.explained import in_use
+from suture.impact.causes.recent import annotated, is_custom, is_route
+from suture.impact.ground.bodies import read_body
+from suture.impact.rollout import classes_under
+from suture.impact.scene import Scene
+from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import AUTOSCALERS, CRON_JOBS, DISRUPTION_BUDGETS, Resource
+from suture.model.objects import RouteFacts
+from suture.model.writes import HOUR_S
+
+
+def works(scene: Scene, row: int) -> bool:
+    """Whether an object that the request deletes leads, runs by schedule, or sizes what runs."""
+    view = scene.view
+    if view.resource(row) == AUTOSCALERS:
+        return _sizes(scene, row)
+    if view.resource(row) == CRON_JOBS:
+        spec = read_body(scene.request.old_body).spec if scene.request.old_body else None
+        return spec is not None and not spec.suspend
+    return leads(view, row, scene.removed)
+
+
+def may_work(resource: Resource) -> bool:
+    """Whether objects of a type may be at work in such a way; of each its own facts tell."""
+    return resource in (AUTOSCALERS, CRON_JOBS) or is_route(resource)
+
+
+def _sizes(scene: Scene, autoscaler: int) -> bool:
+    """Whether an autoscaler sizes a workload that runs, which no other one does.
+
+    Not where the custom resource that has it made was rewritten within the hour: it may size
+    another workload by now, or none.
+    """
+    view, parent = scene.view, scene.view.controller(autoscaler)
+    if parent < 0 or _rewritten(scene, parent) or _annotated(scene, parent):
+        return False
+    return any(
+        present
+        and target not in scene.removed
+        and not any(
+            other != autoscaler
+            and not view.terminating(other)
+            and view.resource(other) == AUTOSCALERS
+            for other in view.sources(target, Edge.SCALES)
+        )
+        and any(map(view.serving_alike, classes_under(view, target)))
+        for target, present in view.targets(autoscaler, Edge.SCALES)
+    )
+
+
+def leads(view: GraphView, route: int, removed: Collection[int]) -> bool:
+    """Whether a route leads to a Service that stays and has somebody behind it."""
+    facts = view.facts(route)
+    if not isinstance(facts, RouteFacts):
+        return False
+    services = (view.service(ref) for ref in facts.services)
+    return any(
+        one is not None and one not in removed and view.serving_count(one) > 0 for one in services
+    )
+
+
+def leads_by_name(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a custom resource sends traffic to a Service that stays and has somebody behind it.
+
+    Nothing else leads there, of whatever kind, and it owns nothing: it is a route and no product.
+    """
+    led = view.targets(row, Edge.LEADS_TO)
+    if not led or view.children_of(row):
+        return False
+    return any(
+        present
+        and service not in removed
+        and view.serving_count(service) > 0
+        and not any(
+            other != row and other not in removed and not view.terminating(other)
+            for edge in (Edge.LEADS_TO, Edge.ROUTES_TO)
+            for other in view.sources(service, edge)
+        )
+        for service, present in led
+    )
+
+
+def guards(view: GraphView, budget: int, removed: Collection[int]) -> bool:
+    """Whether a disruption budget holds several running pods for which no other one stands in.
+
+    WHY several: a size of one that is declared has no floor, and its budget only bars drains.
+    """
+    if not in_use(view, budget):
+        return False
+    serving = {kind: view.serving_alike(kind) for kind in view.classes_selected(budget)}
+    alone = [
+        count for kind, count in serving.items() if count and not _held(view, kind, budget, removed)
+    ]
+    return sum(alone) > 1
+
+
+def _held(view: GraphView, kind: int, budget: int, removed: Collection[int]) -> bool:
+    """Whether another budget that stays holds the pods of a class."""
+    return any(
+        other != budget and other not in removed and not view.terminating(other)
+        for other in view.selecting_class(kind, DISRUPTION_BUDGETS)
+    )
+
+
+def kept_of_route(scene: Scene, row: int) -> bool:
+    """Whether a custom resource is kept of a route that leads, as a record of its name is.
+
+    It is the only one of its type that the route has.
+    """
+    view, resource = scene.view, scene.view.resource(row)
+    return any(
+        not any(
+            other != row and view.resource(other) == resource and not view.terminating(other)
+            for other in view.staying(view.children_of(route))
+        )
+        for route in _routes_above(scene, row)
+    )
+
+
+def stands_for_route(scene: Scene, row: int) -> bool:
+    """Whether a custom resource of a route that leads is called as that is, and known by it."""
+    name = scene.view.name(row)
+    return any(scene.view.name(route) == name for route in _routes_above(scene, row))
+
+
+def _routes_above(scene: Scene, row: int) -> Iterator[int]:
+    """Yield the routes that own a custom resource, lead, and stay as they are.
+
+    One that was rewritten within the hour may be the cause for which the object goes.
+    """
+    view = scene.view
+    if not is_custom(view.resource(row)):
+        return
+    for owner in view.owners(row):
+        if (
+            owner.present
+            and is_route(view.resource(owner.row))
+            and owner.row not in scene.removed
+            and not view.terminating(owner.row)
+            and leads(view, owner.row, scene.removed)
+            and not _rewritten(scene, owner.row)
+        ):
+            yield owner.row
+
+
+def _annotated(scene: Scene, row: int) -> bool:
+    """Whether somebody changed what a custom resource is marked with within the hour."""
+    view, now = scene.view, scene.now
+    return (
+        now is not None and view.history.writes.counted(annotated(view.uid(row)), now, HOUR_S) > 0
+    )
+
+
+def _rewritten(scene: Scene, row: int) -> bool:
+    """Whether somebody changed an object within the hour, save its status."""
+    writes, now = scene.view.history.writes, scene.now
+    return now is not None and writes.written(scene.view.key(row), What.WROTE, now, HOUR_S) > 0

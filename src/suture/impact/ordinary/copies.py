@@ -1,0 +1,86 @@
+"""Copies that are kept in many namespaces of an original that lives: rights, Secrets, settings.
+
+Beside `keepers`: no owner can be in another namespace, so that whoever copies says by a label or an
+annotation of its own from where an object was taken. As long as the original is there and was not
+written, nobody has asked for fewer of them. Pure.
+Source: hierarchical namespaces and controllers that replicate (`…/inherited-from`,
+`…/replicated-from`, `…/source-namespace`), whose marks hold a namespace, or a namespace and a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from suture.impact.causes.recent import COPIED, is_custom
+from suture.impact.ground.bodies import annotations_of
+from suture.impact.scene import Scene
+from suture.model.deeds import What
+from suture.model.graph import GraphView
+from suture.model.names import NAMESPACES, ObjectKey
+from suture.model.writes import HOUR_S
+
+TYPES_ASKED: Final = 256
+"""LIMIT: custom types of a cluster that are asked whether a policy of the name went, 1 us each."""
+
+_FROM: Final = re.compile(
+    r"(?:^|[-_.])(?:from|inherited|origin|original|source|reflects|replicated|copied|cloned)(?:$|[-_.])"
+)
+
+
+def copy_of_living(scene: Scene, row: int) -> bool:
+    """Whether an object is a copy whose original is there, and nobody asked for fewer of them.
+
+    So does who writes the original, which may say where it is copied to, or the namespace of the
+    copy, whose labels may; and who deletes the policy by which copies are made.
+    """
+    view, now = scene.view, scene.now
+    key = view.key(row)
+    if now is None or key.resource not in COPIED or not key.namespace:
+        return False
+    writes = view.history.writes
+    for source in _originals(scene, row):
+        found = view.find(source)
+        if found is None or found in scene.removed or view.terminating(found):
+            continue
+        asked = (source, ObjectKey(NAMESPACES, "", key.namespace))
+        if not any(writes.written(one, What.WROTE, now, HOUR_S) for one in asked):
+            return not _policy_went(scene, row, source.namespace)
+    return False
+
+
+def _policy_went(scene: Scene, row: int, namespace: str) -> bool:
+    """Whether a custom resource that a label of a copy names was seen to go, or is going."""
+    view = scene.view
+    custom = [one for one in view.resources() if is_custom(one)][:TYPES_ASKED]
+    spaces = ("", namespace, view.namespace(row))
+    named = (
+        ObjectKey(resource, space, name)
+        for name in set(view.labels(row).values())
+        for resource in custom
+        for space in spaces
+    )
+    return any(_went(view, key) for key in named if key.name)
+
+
+def _went(view: GraphView, key: ObjectKey) -> bool:
+    found = view.find(key)
+    if found is not None and not view.gone(found):
+        return view.terminating(found)
+    return view.history.removed_at(key) is not None
+
+
+def _originals(scene: Scene, row: int) -> Iterator[ObjectKey]:
+    """Yield of what the marks of an object say that it is a copy."""
+    key = scene.view.key(row)
+    marks = dict(scene.view.labels(row))
+    if scene.change.direct == (row,):
+        marks |= annotations_of(scene.request.old_body)
+    for mark, value in marks.items():
+        group, slash, said = mark.rpartition("/")
+        if not slash or group.endswith("kubernetes.io") or not _FROM.search(said.lower()):
+            continue
+        namespace, _, name = value.partition("/")
+        if namespace and namespace != key.namespace:
+            yield ObjectKey(key.resource, namespace, name or key.name)

@@ -1,0 +1,161 @@
+"""Finalizers that somebody takes off: whose they are, and what they were there to protect.
+
+A finalizer is a promise of one controller to finish something first. Taken off by another, the
+object goes and that something never happens.
+Source: Kubernetes' own finalizers, each named below; for all others the name is prefixed with the
+domain of whoever made it (meta/v1 ObjectMeta.finalizers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from suture.impact.causes.explained import in_use
+from suture.impact.effects import FinalizerRemoved
+from suture.impact.ground.bodies import namespace_finalizers
+from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.scene import Scene
+from suture.impact.scene import named as victim_at
+from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLAIMS,
+    NAMESPACES,
+    SNAPSHOT_CONTENTS,
+    SNAPSHOTS,
+    STATEFUL_SETS,
+    VOLUMES,
+    ObjectKey,
+)
+from suture.model.objects import CrdFacts
+
+NAMES_KEPT: Final = 4_096
+"""LIMIT: pairs of a kind and an identity whose likeness is remembered; 0.3 kB each, 1 MB."""
+
+GENERIC: Final = frozenset(
+    {
+        "io", "com", "org", "net", "dev", "k8s", "x", "kubernetes", "cloud", "app", "apps",
+        "operator", "operators", "controller", "controllers", "manager", "system", "kube",
+        "serviceaccount", "default", "finalizer", "finalizers", "resources", "resource",
+        "core", "api", "the", "sh", "cluster", "service", "account", "prod", "infra",
+    }
+)  # fmt: skip
+"""Words that tell nobody apart: of domains, of what controllers are called, of where they run."""
+
+DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
+
+
+def lifts_finalizers(change: Change) -> bool:
+    """Whether a change takes a finalizer off an object, or off a namespace's own list."""
+    made = change.rewritten
+    if made is None or made.before is None:
+        return False
+    return made.before.finalizers != made.after.finalizers or (
+        made.after.key.resource == NAMESPACES and "spec" in made.parts
+    )
+
+
+def finalizer_effects(scene: Scene) -> Iterable[FinalizerRemoved]:
+    """Return the finalizers that a change takes off."""
+    made = scene.change.rewritten
+    if made is None or made.before is None:
+        return
+    kept = frozenset(made.after.finalizers)
+    lifted = [one for one in made.before.finalizers if one not in kept]
+    if scene.request.subresource == "finalize" and "spec" in made.parts:
+        lifted += _of_namespace(scene.request.old_body, scene.request.new_body)
+    if not lifted:
+        return
+    view, key = scene.view, made.after.key
+    data = _data(view, made)
+    for finalizer in lifted:
+        owner, by_owner = owner_of(view, finalizer, scene.actor)
+        yield FinalizerRemoved(
+            target=victim_at(key, made.after.uid),
+            finalizer=finalizer,
+            owner=owner,
+            by_owner=by_owner,
+            terminating=made.after.terminating or made.before.terminating,
+            remaining=_remaining(view, made, finalizer),
+            data=data,
+        )
+
+
+def owner_of(view: GraphView, finalizer: str, actor: Actor) -> tuple[str, bool]:
+    """Return who is known to remove a finalizer, in words, and whether the actor is that.
+
+    Beside those who were seen to set or remove it, an identity that is called like the finalizer is
+    taken for its owner. Where nobody is known, only a person is none: people are no controllers.
+    """
+    identity = actor.user.username
+    built_in = BUILT_IN.get(finalizer)
+    if built_in is not None:
+        return built_in[0].removeprefix(SERVICE_ACCOUNT), identity in built_in
+    known = view.history.habits.lifters(finalizer)
+    if known:
+        own = identity in known or called_like(actor, finalizer)
+        return min(known).removeprefix(SERVICE_ACCOUNT), own
+    if actor.kind is IdentityKind.PERSON:
+        return f"the controller of {finalizer}", False
+    return f"the controller of {finalizer}", True
+
+
+def called_like(actor: Actor, name: str) -> bool:
+    """Whether an actor is called like a domain or kind.
+
+    No person is: that people and definitions are of one company says nothing.
+    """
+    return actor.kind is not IdentityKind.PERSON and called_alike(name, actor.user.username)
+
+
+@lru_cache(NAMES_KEPT)
+def called_alike(name: str, identity: str) -> bool:
+    """Whether a domain or kind and an identity share a word that tells anybody apart.
+
+    Of a user as of mail the name is what stands before `@`: the rest is of whom all there are.
+    """
+    return not _words(name).isdisjoint(_words(identity.partition("@")[0]))
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a name that tell anybody apart."""
+    for mark in ".:/_@":
+        text = text.replace(mark, "-")
+    return frozenset(one for one in text.lower().split("-") if len(one) > 1) - GENERIC
+
+
+def _of_namespace(old_body: bytes, new_body: bytes) -> list[str]:
+    """Return what is taken off a namespace's own list, which only `finalize` can change."""
+    kept = namespace_finalizers(new_body)
+    return [one for one in namespace_finalizers(old_body) if one not in kept]
+
+
+def _remaining(view: GraphView, made: Rewritten, finalizer: str) -> int:
+    """Return what a finalizer still waits for inside a namespace or of a definition."""
+    key, facts = made.after.key, made.after.facts
+    if key.resource == NAMESPACES and finalizer == NAMESPACE_CONTENT:
+        return len(view.members(key.name))
+    if finalizer == INSTANCES and isinstance(facts, CrdFacts):
+        return view.count(facts.resource)
+    return 0
+
+
+def _data(view: GraphView, made: Rewritten) -> bool:
+    """Whether what a finalizer protects holds data: itself, what it owns, a volume of its name."""
+    key, row = made.after.key, made.row
+    if key.resource in {CLAIMS, VOLUMES}:
+        return row is not None and (key.resource == VOLUMES or in_use(view, row))
+    if key.resource in DATA:
+        return True
+    if key.resource == NAMESPACES:
+        return bool(view.rows(CLAIMS, key.name))
+    if view.find(ObjectKey(VOLUMES, "", key.name)) is not None:
+        return True
+    if row is None:
+        return False
+    return any(
+        view.resource(child) in DATA and not view.gone(child) for child in view.children_of(row)
+    )

@@ -1,0 +1,330 @@
+"""What is the actor's own: made by it within the day, or for what it made.
+
+Apart from `keepers`, who keeps an object of others: here it is asked what the actor may give up.
+LIMIT: of what was made before Suture was there, or is no longer remembered, nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from suture.impact.causes.explained import RECREATED_BY
+from suture.impact.causes.parents import SIBLINGS, maker_of, mounting
+from suture.impact.causes.recent import is_custom, taken_from
+from suture.impact.causes.records import dropped
+from suture.impact.causes.resting import rests
+from suture.impact.ground.cascade import closure
+from suture.impact.ordinary.keepers import keeps, works_for
+from suture.impact.ordinary.uninstalled import taken_apart
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.graph import GraphView, Lot
+from suture.model.names import CLAIMS, PODS, REPLICA_SETS, ObjectKey
+from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
+from suture.model.writes import HOUR_S
+
+READERS: Final = 64
+"""LIMIT: objects that name one Service and are asked whose they are; what more of them read is
+nobody's to give up."""
+
+AT_WORK: Final = 64
+"""LIMIT: objects below a custom resource that are asked whether they run, 1 us each; what has more
+is no errand."""
+
+SYSTEM: Final = "kube-system"
+
+_NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
+
+LATELY_S: Final = 24 * 3600
+"""How long what an identity made is a work of the day for it."""
+
+
+def made_lately(scene: Scene, row: int) -> bool:
+    """Whether the actor made an object within the last day, or an owner for which it was made.
+
+    Such an owner is no younger: what was there before is looked after since, and was not made.
+    """
+    view = scene.view
+    born = view.created(row)
+    queue, seen = [row], set[int]()
+    while queue:
+        current = queue.pop()
+        if current in seen or view.created(current) > born:
+            continue
+        if _made_lately(scene, current):
+            return True
+        seen.add(current)
+        queue += view.owner_rows(current)
+    return False
+
+
+def _made_lately(scene: Scene, row: int) -> bool:
+    made = scene.view.history.creation(scene.view.uid(row))
+    return (
+        made is not None
+        and scene.now is not None
+        and made.identity == scene.actor.user.username
+        and scene.now.mono_ns - made.at_ns < LATELY_S * 10**9
+    )
+
+
+def made_before(scene: Scene, lot: Lot) -> int:
+    """Return how many pods the actor made in the place of one that a custom resource keeps.
+
+    Within the last hour, for the same custom resource, serving behind the same Services at least;
+    less what was taken from it in that hour. None where more than one goes.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(lot.first)
+    if now is None or scene.change.direct != (lot.first,) or parent < 0:
+        return 0
+    if view.resource(parent) in RECREATED_BY[PODS]:
+        return 0
+    services = frozenset(scene.causes.services_of(lot.first))
+    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
+    made = sum(
+        view.serves(pod)
+        and view.created(pod) >= since
+        and view.history.created_by(view.uid(pod)) == identity
+        and services.issubset(scene.causes.services_of(pod))
+        for kind in view.classes_owned(parent)
+        for pod in view.pods_alike(kind)
+        if pod != lot.first
+    )
+    gone = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, HOUR_S)
+    return max(0, made - gone)
+
+
+def claim_replaced(scene: Scene, row: int) -> bool:
+    """Whether the actor has made another claim in the place of one that no running pod mounts.
+
+    Within the last hour, for the same custom resource, and mounted by a Ready pod; less what was
+    taken from it in that hour. So a member is built anew beside the one that it replaces.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(row)
+    if now is None or scene.change.direct != (row,) or parent < 0:
+        return False
+    if not isinstance(view.facts(parent), CustomFacts) or mounting(view, row):
+        return False
+    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
+    made = sum(
+        view.resource(claim) == CLAIMS
+        and view.created(claim) >= since
+        and view.controller(claim) == parent
+        and view.history.created_by(view.uid(claim)) == identity
+        and any(map(view.serves, mounting(view, claim)))
+        for claim in view.children_of(parent)[:SIBLINGS]
+        if claim != row and not view.gone(claim)
+    )
+    gone = view.history.writes.counted(taken_from(view.uid(parent), CLAIMS), now, HOUR_S)
+    return made > gone
+
+
+def member_replaced(scene: Scene, row: int) -> bool:
+    """Whether the actor has made another workload in the place of one member of several.
+
+    Within the last hour, for the same custom resource, of the same selector but for one value, with
+    all of its pods Ready and as many as the one has; less what was taken from it in that hour. So
+    a monitor that lost its node for long is replaced by the next. Not with claims along, nor under
+    a custom resource of this hour: its member may be taken for one of a life before it.
+    """
+    view, now = scene.view, scene.now
+    parent, mine = view.controller(row), view.facts(row)
+    if now is None or parent < 0 or scene.change.direct != (row,) or CLAIMS in scene.kinds:
+        return False
+    if not isinstance(mine, WorkloadFacts) or mine.selector is None:
+        return False
+    resource, identity = view.resource(parent), scene.actor.user.username
+    if not is_custom(resource) or not keeps(scene, resource):
+        return False
+    since_ns = now.mono_ns - HOUR_S * 10**9
+    born = view.history.creation(view.uid(parent))
+    if born is not None and born.at_ns >= since_ns:
+        return False
+    made = sum(
+        other != row
+        and view.resource(other) == view.resource(row)
+        and not (view.gone(other) or view.terminating(other))
+        and isinstance(its := view.facts(other), WorkloadFacts)
+        and its.selector is not None
+        and mine.selector.one_value_apart(its.selector)
+        and (creation := view.history.creation(view.uid(other))) is not None
+        and creation.identity == identity
+        and creation.at_ns >= since_ns
+        and _ready_in(scene, other) >= max(1, its.replicas or 0, mine.replicas or 0)
+        for other in view.children_of(parent)[:SIBLINGS]
+    )
+    gone = view.history.writes.counted(
+        taken_from(view.uid(parent), view.resource(row)), now, HOUR_S
+    )
+    return made > gone
+
+
+def _ready_in(scene: Scene, workload: int) -> int:
+    """Return how many pods of a workload are Ready."""
+    kinds = scene.view.classes_controlled(workload, REPLICA_SETS)
+    return sum(map(scene.view.serving_alike, kinds))
+
+
+def own_copy(scene: Scene, row: int) -> bool:
+    """Whether a claim is a copy that the actor made for an errand, which has been run.
+
+    Made by it within the day, of a snapshot or a claim that stays; no running pod mounts it, and
+    nothing below its custom resource runs, is to run or is to be reached. So movers of backups copy
+    a volume, read it, and clear it away before their status says that they are done.
+    """
+    view = scene.view
+    parent = view.controller(row)
+    if scene.change.direct != (row,) or parent < 0 or not _made_lately(scene, row):
+        return False
+    if not is_custom(view.resource(parent)) or mounting(view, row):
+        return False
+    copied = any(
+        present and not (view.gone(source) or view.terminating(source))
+        for source, present in view.targets(row, Edge.DATA_SOURCE)
+    )
+    if not copied:
+        return False
+    below = closure(view, (parent,))
+    return len(below) <= AT_WORK and not any(_at_work(view, one) for one in below)
+
+
+def is_trial(scene: Scene, row: int) -> bool:
+    """Whether a workload was only tried: the actor made it within the hour.
+
+    It goes alone, Services that reach it have others, and what it is of was there before that hour:
+    where both are new, it may be a child of the next life that is taken for one of the last. So
+    operators try out whether a pod would fit before they give it a place.
+    """
+    view, now = scene.view, scene.now
+    parent = view.controller(row)
+    if now is None or parent < 0 or scene.change.direct != (row,):
+        return False
+    since_ns = now.mono_ns - HOUR_S * 10**9
+    made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
+    if made is None or made.identity != scene.actor.user.username or made.at_ns < since_ns:
+        return False
+    # WHY: where the making of the one is remembered, that of the other would be.
+    if of is not None and of.at_ns >= since_ns:
+        return False
+    pods = scene.kinds.get(PODS, ())
+    reaching = {service for pod in pods for service in scene.causes.services_of(pod)}
+    return all(view.serving_count(service) > len(pods) for service in reaching)
+
+
+def _at_work(view: GraphView, row: int) -> bool:
+    """Whether an object runs, is to run, or is a Service, which is there to be reached."""
+    if view.gone(row) or view.terminating(row):
+        return False
+    if view.resource(row) == PODS:
+        return not view.finished(row)
+    facts = view.facts(row)
+    if isinstance(facts, WorkloadFacts):
+        return facts.replicas != 0 and not facts.finished
+    return isinstance(facts, ServiceFacts)
+
+
+def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
+    """Whether the actor takes its own from behind its own Service, which nobody else reads.
+
+    `lost` are what the Service loses: workloads that go or shrink to nothing, or pods whose
+    controller stays. All of it, the Service, and what names the Service (routes, webhooks, custom
+    resources) has to be of one hand: made by the actor, or kept by one release or application that
+    it works for. So is an application retired, workload first. Where what keeps the pods stays,
+    readers are not named, or a manager that stays is taken apart, all of it has to be of the day:
+    work that comes and goes.
+    """
+    # WHY twice: most go by another hand than they were made by, and then nothing more is read.
+    if not lost or scene.change.evicted or not of_one_hand(scene, [service, *lost]):
+        return False
+    readers = readers_of(scene, service)
+    if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
+        return False
+    retired = all(row in scene.removed and scene.view.resource(row) != PODS for row in lost)
+    if retired and read_by_name(scene.view, service) and not taken_apart(scene, lost):
+        return True
+    return all(made_lately(scene, row) for row in (service, *lost))
+
+
+def idle_of_hand(scene: Scene, row: int) -> bool:
+    """Whether an object is at rest, and goes by the hand of who keeps it and all that names it.
+
+    That is one release or application, for which the actor works. What is at rest `resting` says.
+    """
+    view = scene.view
+    marks = [one for one in marks_of(view, row) if works_for(scene, one)]
+    # WHY first: hardly anything goes by such a hand, and then nothing more is read.
+    if not marks or not rests(view, row, scene.now) or scene.causes.wanted(row):
+        return False
+    readers = readers_of(scene, row)
+    return readers is not None and any(
+        all(mark in marks_of(view, one) for one in readers) for mark in marks
+    )
+
+
+def is_dropped(scene: Scene, row: int) -> bool:
+    """Whether the actor works for what keeps an object, and that has left the object out lately."""
+    view, now = scene.view, scene.now
+    if now is None or not view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S):
+        return False
+    marks = marks_of(view, row)
+    return bool(marks) and all(works_for(scene, one) for one in marks)
+
+
+def own_of_the_day(scene: Scene, service: int) -> bool:
+    """Whether the actor made a Service within the day, and all that names it."""
+    readers = readers_of(scene, service)
+    return readers is not None and all(made_lately(scene, row) for row in (service, *readers))
+
+
+def read_by_name(view: GraphView, service: int) -> bool:
+    """Whether a Service has no readers whom nothing names: the world outside, or the whole cluster.
+
+    WHY the namespace: what is in it answers for the cluster (its DNS, its metrics).
+    """
+    facts = view.facts(service)
+    return (
+        isinstance(facts, ServiceFacts)
+        and facts.type == "ClusterIP"
+        and view.namespace(service) != SYSTEM
+    )
+
+
+def readers_of(scene: Scene, service: int) -> list[int] | None:
+    """Return what stays and names a Service; None where that is too much to ask."""
+    view = scene.view
+    found = dict.fromkeys(
+        maker_of(view, link.row) if view.resource(link.row) == PODS else link.row
+        for link in view.needed_by(service)
+        if link.present and link.edge not in _NO_READERS and link.row not in scene.removed
+    )
+    return list(found) if len(found) <= READERS else None
+
+
+def of_one_hand(scene: Scene, rows: Collection[int]) -> bool:
+    """Whether the actor made all of some objects, or works for the application that keeps all."""
+    if all(owns(scene, row) for row in rows):
+        return True
+    if any(map(scene.causes.wanted, rows)):
+        return False
+    kept = frozenset.intersection(*(frozenset(marks_of(scene.view, row)) for row in rows))
+    return any(works_for(scene, one) for one in kept)
+
+
+def marks_of(view: GraphView, row: int) -> list[ObjectKey]:
+    """Return the releases and applications whose mark an object carries."""
+    return [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+
+
+def owns(scene: Scene, row: int) -> bool:
+    """Whether the actor made an object, or where something has it made, what that is.
+
+    WHY not the object itself then: an operator makes what another asked it for, and that is not
+    its own to give up.
+    """
+    view, identity = scene.view, scene.actor.user.username
+    askers = [owner.row for owner in view.owners(row) if owner.present]
+    askers += [one for one, present in view.targets(row, Edge.PARENT) if present]
+    return all(view.history.created_by(view.uid(one)) == identity for one in askers or [row])

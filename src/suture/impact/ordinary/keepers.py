@@ -1,0 +1,164 @@
+"""Who manages an object, as far as the cluster says, and whether the actor is that.
+
+Apart from `tenure`, which asks it of each object that a change touches. Kubernetes names managers
+(controllers, releases, applications) and identities, and never says which is which: where neither
+habit nor name tells, nobody is taken for a stranger.
+Source: ownerReferences; the marks of releases and applications (`wire.managedby`); kube-controller-
+manager's own accounts.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.ordinary.finalizers import called_like
+from suture.impact.ordinary.keeper import Keeper
+from suture.impact.scene import Scene
+from suture.model import names
+from suture.model.actor import SERVICE_ACCOUNT, IdentityKind, account_of
+from suture.model.edges import Edge
+from suture.model.habits import RELEASES, managers_of
+from suture.model.names import NAMESPACES, ObjectKey, Resource
+from suture.model.objects import ClusterObject
+
+BUILT_IN: Final = frozenset(
+    {
+        names.DEPLOYMENTS,
+        names.REPLICA_SETS,
+        names.STATEFUL_SETS,
+        names.DAEMON_SETS,
+        names.JOBS,
+        names.CRON_JOBS,
+        names.REPLICATION_CONTROLLERS,
+        names.AUTOSCALERS,
+        names.SERVICES,
+        names.NODES,
+    }
+)
+"""Kinds that kube-controller-manager runs: their keepers are its accounts, and nobody else."""
+
+CONTROLLERS: Final = f"{SERVICE_ACCOUNT}kube-system:"
+
+CONTROLLER, GITOPS, HELM, CREATOR, FIELDS = (
+    "controller", "gitops", "helm", "creator", "field-manager",
+)  # fmt: skip
+
+
+def is_own(scene: Scene, row: int | None) -> bool:
+    """Whether the actor made an object, or what made it, or is it."""
+    return row is not None and scene.tied(row)
+
+
+def keeper_of(scene: Scene, thing: ClusterObject) -> Keeper | None:
+    """Return who else than the actor manages an object; None where nobody is known to."""
+    found = _controller(scene, thing)
+    if found is not None:
+        return found
+    marks = managers_of(thing)
+    if marks:
+        if any(works_for(scene, one) for one in marks):
+            return None
+        return kept_by(scene, marks[0])
+    return _creator(scene, thing.uid)
+
+
+def keeper_at(scene: Scene, row: int) -> Keeper | None:
+    """Return who else than the actor manages the object in a row, as `keeper_of` does.
+
+    WHY apart: nearly every delete asks, and to read the whole object costs more than the answer.
+    """
+    view = scene.view
+    for owner in view.owners(row):
+        if owner.controller and owner.present and (found := _controls(scene, owner.row)):
+            return found
+    marks = [view.key(mark) for mark, _ in view.targets(row, Edge.MANAGED_BY)]
+    if marks:
+        if any(works_for(scene, one) for one in marks):
+            return None
+        return kept_by(scene, marks[0])
+    return _creator(scene, view.uid(row))
+
+
+def kept_by(scene: Scene, manager: ObjectKey) -> Keeper:
+    """Return the release or application that keeps an object."""
+    by = HELM if manager.resource == RELEASES else GITOPS
+    return Keeper(str(manager), by, lives(scene, manager))
+
+
+def _controller(scene: Scene, thing: ClusterObject) -> Keeper | None:
+    view = scene.view
+    for owner in thing.owners:
+        row = view.find_uid(owner.uid) if owner.controller else None
+        if row is not None and (found := _controls(scene, row)):
+            return found
+    return None
+
+
+def _controls(scene: Scene, row: int) -> Keeper | None:
+    """Return an owner as the keeper, where the actor is not known to run such owners."""
+    view = scene.view
+    if keeps(scene, view.resource(row)) is not False or is_own(scene, row):
+        return None
+    stays = row not in scene.removed and not view.terminating(row)
+    return Keeper(str(view.key(row)), CONTROLLER, stays)
+
+
+def keeps(scene: Scene, resource: Resource) -> bool | None:
+    """Whether the actor is what runs objects of a type; None where that is not known."""
+    actor = scene.actor
+    identity = actor.user.username
+    if resource in BUILT_IN:
+        return identity.startswith(CONTROLLERS) and identity.endswith(("-controller", "scaler"))
+    known = scene.view.history.habits.keepers(resource)
+    if identity in known or called_like(actor, str(resource)):
+        return True
+    return False if known or actor.kind is IdentityKind.PERSON else None
+
+
+def works_for(scene: Scene, manager: ObjectKey) -> bool:
+    """Whether the actor writes what a release or application keeps.
+
+    It was seen to; or it lives where the application does, or is called like what runs it.
+    """
+    actor = scene.actor
+    identity = actor.user.username
+    if identity in scene.view.history.habits.workers(manager):
+        return True
+    if manager.resource == RELEASES:
+        return False
+    if manager.namespace and actor.namespace == manager.namespace:
+        return True
+    return bool(keeps(scene, manager.resource))
+
+
+def lives(scene: Scene, manager: ObjectKey) -> bool:
+    """Whether a release or application is there, and stays.
+
+    A release whose records are not found is kept elsewhere, and lives as long as its namespace.
+    """
+    view = scene.view
+    if manager.resource == RELEASES:
+        records = _records(scene, manager)
+        if records:
+            return any(row not in scene.removed for row in records)
+        manager = ObjectKey(NAMESPACES, "", manager.namespace)
+    row = view.find(manager)
+    return row is not None and row not in scene.removed and not view.terminating(row)
+
+
+def _records(scene: Scene, release: ObjectKey) -> list[int]:
+    """Return the Secrets that record a release, by their labels; see `release_of`."""
+    kept = scene.releases(release.namespace) if release.name else []
+    return scene.view.labelled(kept, "name", release.name) if kept else []
+
+
+def _creator(scene: Scene, uid: str) -> Keeper | None:
+    creation = scene.view.history.creation(uid)
+    if creation is None:
+        return None
+    actor = scene.actor
+    if creation.identity == actor.user.username or creation.operator == actor.operator:
+        return None
+    account = account_of(creation.identity)
+    there = account is None or scene.view.find(account) is not None
+    return Keeper(creation.identity.removeprefix(SERVICE_ACCOUNT), CREATOR, there)

@@ -1,0 +1,98 @@
+"""Pods of a custom resource that its operator takes one at a time, each after the last is back.
+
+Beside `anew`, where a set goes so: here it is a pod that a custom resource keeps itself, the only
+one behind a Service of its own, as each broker has one, or of its role. Its operator restarts it by
+deleting it, and no controller of Kubernetes promises to bring it back. Told by what is there: it
+goes alone, by who runs the resource; all others of the resource are Ready; and of what was taken
+from it within the hour as many are there again, made by the actor, or it has as many Ready as it
+says that it wants. Of the other resources of the type the same holds, but for a few that are at it
+at the same time.
+
+What is lost if the pod does not come back: what one member answered for; the next is refused. Not
+under a custom resource that is itself of this hour: its pods may be taken for those of one that was
+there before. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from suture.impact.causes.recent import is_custom, taken_from
+from suture.impact.ordinary.keepers import keeps
+from suture.impact.scene import Scene
+from suture.model.clock import Now
+from suture.model.graph import GraphView
+from suture.model.names import PODS
+from suture.model.objects import CustomFacts
+from suture.model.writes import HOUR_S
+
+AWAY: Final = 3
+"""LIMIT: custom resources of a type that may lack a pod at a time, this one among them: an operator
+works on several, and one that takes a pod from each is stopped at the fourth."""
+
+RESOURCES_ASKED: Final = 256
+"""LIMIT: custom resources of a type that are asked for what was taken from them, 1 us each; where
+there are more it is not told."""
+
+
+def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
+    """Whether what a Service loses is one pod that its operator takes, those before being back."""
+    view, now = scene.view, scene.now
+    if now is None or scene.change.evicted or len(lost) != 1:
+        return False
+    (pod,) = lost
+    parent = view.controller(pod)
+    if parent < 0 or view.resource(pod) != PODS or scene.change.direct != (pod,):
+        return False
+    resource = view.resource(parent)
+    if not is_custom(resource) or not keeps(scene, resource) or view.terminating(parent):
+        return False
+    born = view.history.creation(view.uid(parent))
+    if born is not None and now.mono_ns - born.at_ns < HOUR_S * 10**9:
+        return False
+    others = view.rows(resource)
+    if len(others) > RESOURCES_ASKED or not _others_ready(view, parent, pod):
+        return False
+    identity = scene.actor.user.username
+    if _lacks(view, parent, identity, now):
+        return False
+    return sum(_lacks(view, one, identity, now) for one in others if one != parent) < AWAY
+
+
+def _others_ready(view: GraphView, parent: int, pod: int) -> bool:
+    """Whether all pods of a custom resource but one are Ready, those that have ended aside.
+
+    Of its only pod it has to say itself that it wants one: else that may be an errand, which is
+    not done again.
+    """
+    running = serving = 0
+    for kind in view.classes_owned(parent):
+        run, serve, _ = view.running_alike(kind)
+        running, serving = running + run, serving + serve
+    if serving < running or not view.serves(pod):
+        return False
+    return running > 1 or running in _sizes(view, parent)
+
+
+def _sizes(view: GraphView, parent: int) -> tuple[int | None, ...]:
+    """Return how many pods a custom resource may say that it wants."""
+    facts = view.facts(parent)
+    return (facts.wanted, *facts.sizes) if isinstance(facts, CustomFacts) else ()
+
+
+def _lacks(view: GraphView, parent: int, identity: str, now: Now) -> bool:
+    """Whether a pod that was taken from a custom resource within the hour is not there again."""
+    taken = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, HOUR_S)
+    if not taken:
+        return False
+    since, back, ready = now.utc_s - HOUR_S, 0, 0
+    for kind in view.classes_owned(parent):
+        for pod in view.pods_alike(kind):
+            if not view.serves(pod):
+                continue
+            ready += 1
+            back += (
+                view.created(pod) >= since and view.history.created_by(view.uid(pod)) == identity
+            )
+    return back < taken and ready not in _sizes(view, parent)

@@ -1,0 +1,130 @@
+"""Releases and applications that stay as they are, while what they keep is taken away.
+
+Beside `hands`, which believes who works for a manager that a part of it is retired. A part leaves
+the greater part of it there; where nearly all goes, the manager has to go too, or somebody has to
+have written it lately. Pure.
+Source: Helm, `action/uninstall`: the record of a release says `uninstalling` before anything goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Final
+
+from suture.impact.causes.parents import is_kept_in_api
+from suture.impact.causes.recent import taken_apart as counter_of
+from suture.impact.ordinary.keepers import lives, works_for
+from suture.impact.scene import Scene
+from suture.model.clock import Now
+from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.habits import RELEASES
+from suture.model.writes import HOUR_S
+
+STATUS, UNINSTALLING = "status", "uninstalling"
+"""What the record of a release says while all of it is taken away."""
+
+PART: Final = 2
+"""LIMIT: so many of a type may go whatever else is there: one component, and its companion."""
+
+KEPT_ASKED: Final = 4_096
+"""LIMIT: objects of one manager that are counted, 0.3 us each; of more it is not told."""
+
+
+def is_uninstalled(scene: Scene, row: int) -> bool:
+    """Whether the release that an object is of is taken away as a whole, and who has it made stays.
+
+    Of a release that nobody but its record stands for nothing is told: who uninstalls it may.
+    """
+    view = scene.view
+    marks = view.targets(row, Edge.MANAGED_BY)
+    # WHY first: hardly anything bears two marks, and only then records are looked for.
+    if len(marks) < 2 or not _unchanged(scene, marks):
+        return False
+    keys = [view.key(one) for one, _ in marks]
+    return any(
+        view.labelled(view.labelled(records, "name", key.name), STATUS, UNINSTALLING)
+        for key in keys
+        if key.resource == RELEASES and (records := scene.releases(key.namespace))
+    )
+
+
+def taken_apart(scene: Scene, going: Collection[int]) -> bool:
+    """Whether with some objects the greater part would be gone of what a manager keeps that stays.
+
+    Of their type, within the hour; not where somebody has written the manager in that hour.
+    """
+    view, now = scene.view, scene.now
+    if now is None:
+        return False
+    asked = Counter(
+        (manager, view.resource(row))
+        for row in going
+        for manager in _unchanged(scene, view.targets(row, Edge.MANAGED_BY))
+    )
+    for (manager, resource), count in asked.items():
+        gone = count + view.history.writes.counted(
+            counter_of(view.uid(manager), resource), now, HOUR_S
+        )
+        if gone <= PART:
+            continue
+        kept = view.sources(manager, Edge.MANAGED_BY)
+        if len(kept) > KEPT_ASKED:
+            continue
+        rest = [one for one in kept if view.resource(one) == resource and one not in scene.removed]
+        back = sum(_made_again(scene, one, now) for one in rest)
+        if gone - back > max(PART, len(rest)):
+            return True
+    return False
+
+
+def _made_again(scene: Scene, row: int, now: Now) -> bool:
+    """Whether the actor made an object within the hour, in the place of one that it removed."""
+    view, identity = scene.view, scene.actor.user.username
+    made, before = view.history.creation(view.uid(row)), view.history.removed_at(view.key(row))
+    return (
+        made is not None
+        and before is not None
+        and made.identity == before.by == identity
+        and made.uid != before.uid
+        and now.mono_ns - made.at_ns < HOUR_S * 10**9
+    )
+
+
+def _unchanged(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
+    """Return which managers stay, and were not written lately; none where one of them does not.
+
+    WHY none: what is kept by two goes where either wants it to.
+    """
+    view, now = scene.view, scene.now
+    if now is None:
+        return []
+    found = [one for one, present in marks if present and is_kept_in_api(view, one)]
+    stay = all(
+        one not in scene.removed
+        and not (view.gone(one) or view.terminating(one))
+        and not view.history.writes.changed(view.key(one), What.WROTE, now, HOUR_S)
+        for one in found
+    )
+    return found if stay else []
+
+
+def of_another_release(scene: Scene, row: int) -> bool:
+    """Whether an object is of a release that stays, and goes by the hand of who deploys others.
+
+    Who upgrades or uninstalls a release writes its record before anything else, so that the actor
+    would be known to work for it; it is known to work for another one in the namespace.
+    """
+    view = scene.view
+    marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+    # WHY first: hardly anything is of a release, and only then habits are asked.
+    if not marks or any(one.resource != RELEASES or works_for(scene, one) for one in marks):
+        return False
+    if not all(lives(scene, one) for one in marks):
+        return False
+    identity, habits = scene.actor.user.username, view.history.habits
+    return any(
+        key.resource == RELEASES and key.namespace == marks[0].namespace
+        for key in habits.works_of(identity)
+    )

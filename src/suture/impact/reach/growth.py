@@ -1,0 +1,123 @@
+"""More and more objects: under one owner, in a namespace, by one actor.
+
+A count is a fact; how many are too many, a policy says. Told only from where it may matter on:
+most creates are ordinary. What stands in for an object that another actor took away is recovery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from suture.impact.causes.recent import creator, creator_in
+from suture.impact.effects import Confidence, Growth, Victim
+from suture.impact.ground.change import Change
+from suture.impact.scene import Scene, named
+from suture.model.clock import Now
+from suture.model.deeds import What
+from suture.model.graph import GraphView
+from suture.model.names import (
+    JOBS,
+    NAMESPACES,
+    PODS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject, CustomFacts, WorkloadFacts
+from suture.model.writes import HOUR_S, number
+
+MINUTE_S: Final = 60
+
+CHILDREN_TOLD: Final = 50
+"""From how many children on one more is told, unless their owner declares as many."""
+
+CREATED_TOLD: Final = 50
+"""From how many creations of a type by one actor within a minute on one more is told."""
+
+_DECLARES: Final = frozenset({REPLICA_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS})
+"""Owners that declare how many pods they want; a Deployment's number is not of ReplicaSets."""
+
+
+def creates(change: Change) -> bool:
+    """Whether a change makes an object."""
+    return change.created is not None
+
+
+def growth_effects(scene: Scene) -> Iterator[Growth]:
+    """Yield of what there would be more than is usual."""
+    made = scene.change.created
+    if made is None:
+        return
+    now = scene.now
+    lately = 0
+    if now is not None:
+        by = creator(scene.request.user.username, made.key.resource)
+        lately = scene.view.history.writes.counted(by, now, MINUTE_S)
+    yield from _under_owners(scene, made, lately)
+    if now is not None and lately >= CREATED_TOLD:
+        yield from _by_actor(scene, made, lately, now)
+
+
+def _under_owners(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Growth]:
+    view, resource = scene.view, made.key.resource
+    for reference in made.owners:
+        owner = view.find_uid(reference.uid)
+        if owner is None:
+            continue
+        before = view.children_count(owner, resource)
+        if before < CHILDREN_TOLD:
+            continue
+        wanted = wanted_of(view, owner, resource)
+        if before < wanted:
+            continue
+        yield Growth(
+            resource=str(resource), per="owner", holder=scene.victim(owner), before=before,
+            after=before + 1, lately=lately, wanted=wanted, recovery=recovers(scene, made),
+        )  # fmt: skip
+
+
+def wanted_of(view: GraphView, owner: int, resource: Resource) -> int:
+    """Return how many children of a type an owner declares; -1 where it declares none."""
+    facts = view.facts(owner)
+    if isinstance(facts, CustomFacts):
+        return -1 if facts.wanted is None else facts.wanted
+    if not isinstance(facts, WorkloadFacts) or facts.replicas is None:
+        return -1
+    return facts.replicas if resource == PODS and view.resource(owner) in _DECLARES else -1
+
+
+def _by_actor(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator[Growth]:
+    view, identity, resource = scene.view, scene.request.user.username, made.key.resource
+    writes, namespace = view.history.writes, made.key.namespace
+    recovery = recovers(scene, made)
+    there = view.count(resource)
+    yield Growth(
+        resource=str(resource), per="actor", holder=Victim("", "users", "", identity),
+        before=there, after=there + 1, lately=lately, recovery=recovery,
+    )  # fmt: skip
+    here = writes.counted(creator_in(identity, resource, namespace), now, MINUTE_S)
+    if namespace and here >= CREATED_TOLD:
+        before = view.place_count(resource, namespace)
+        yield Growth(
+            resource=str(resource), per="namespace",
+            holder=named(ObjectKey(NAMESPACES, "", namespace)), before=before, after=before + 1,
+            lately=here, recovery=recovery, confidence=Confidence.EXACT,
+        )  # fmt: skip
+
+
+def recovers(scene: Scene, made: ClusterObject) -> bool:
+    """Whether another actor took away an object of this name within the hour, or was seen to."""
+    now = scene.now
+    if now is None:
+        return False
+    history, identity = scene.view.history, scene.request.user.username
+    by = history.writes.last(made.key, What.DELETED, now, HOUR_S)
+    if by is not None:
+        return by != number(identity)
+    gone = history.removed_at(made.key)
+    if gone is None or now.mono_ns - gone.at_ns > HOUR_S * 1_000_000_000:
+        return False
+    return gone.by not in ("", identity)

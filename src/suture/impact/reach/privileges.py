@@ -1,0 +1,453 @@
+"""Rights that a change gives away, and rights that those at work would miss.
+
+A binding gives the rights of its role to its subjects; a role that changes, to the subjects of all
+its bindings. What a subject has by another binding it neither gains nor loses. Users and groups
+have no object of their own: theirs are found by walking all bindings.
+Source: rbac/v1; the RBAC authorizer adds up what all bindings grant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from suture.impact.causes.parents import maker_of
+from suture.impact.effects import PrivilegeGained, PrivilegeLost
+from suture.impact.ground.builtin import CONTROLLERS
+from suture.impact.ground.change import Change
+from suture.impact.ordinary.byhand import goes_next
+from suture.impact.ordinary.rebound import is_rebound
+from suture.impact.reach.narrowed import aggregating, is_strange
+from suture.impact.scene import Scene, named
+from suture.model.actor import SERVICE_ACCOUNT, account_of
+from suture.model.edges import Edge
+from suture.model.facts import RoleBindingFacts, RoleFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CRON_JOBS,
+    DAEMON_SETS,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
+)
+from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.rights import Right, escalates, rights_of
+
+RBAC = frozenset({ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+ROLE_TYPES = frozenset({ROLES, CLUSTER_ROLES})
+GIVING = RBAC | {SERVICE_ACCOUNTS}
+"""Types whose removal takes rights away: what grants them, and who has them."""
+
+RIGHTS_NAMED = 16
+"""LIMIT: rights written out in an effect; a rule on a message names three."""
+
+SUBJECTS_TOLD = 64
+"""LIMIT: subjects of one change that are told of, one effect each; a role of a platform that all
+its tenants share has hundreds of bindings, and the first 64 tell as much."""
+
+MOST = 3
+"""From how many accounts at work on a binding that lets go of more than half of them was not meant
+to: their list was replaced."""
+
+BINDINGS_WALKED = 20_000
+"""LIMIT: bindings looked through for those of a user or group: 1 µs each."""
+
+REMOVED_READ = 256
+"""LIMIT: bindings, roles and accounts among what a request takes away that are read: 20 µs each,
+5 ms; the first ones tell."""
+
+SYSTEM = "system:"
+_OF_SYSTEM = f"{SERVICE_ACCOUNT}kube-system:"
+_ACCOUNT_GROUPS = "system:serviceaccounts"
+
+Rights = frozenset[Right]
+
+
+class Subject(msgspec.Struct, frozen=True, gc=False, order=True):
+    """Somebody as a binding names them: `user`, `group` or `account`; accounts by user name."""
+
+    kind: str
+    name: str
+
+
+class Grant(msgspec.Struct, frozen=True, gc=False):
+    """One binding, read: to whom it gives which rights; `namespace` empty: in the whole cluster."""
+
+    subjects: frozenset[Subject]
+    rights: Rights
+    namespace: str
+
+
+def touches_rights(change: Change) -> bool:
+    """Whether a change may give or take rights."""
+    made = change.rewritten
+    if made is not None and made.after.key.resource in RBAC:
+        return True
+    return bool(change.direct)
+
+
+def privilege_effects(scene: Scene) -> Iterator[PrivilegeGained | PrivilegeLost]:
+    """Yield who would be allowed more, and who less."""
+    made = scene.change.rewritten
+    if scene.change.direct:
+        yield from _removed(scene)
+    elif made is not None:
+        resource = made.after.key.resource
+        if resource in BINDINGS:
+            yield from _binding(scene, made.before, made.after)
+        elif resource in ROLE_TYPES:
+            yield from _role(scene, made.before, made.after)
+
+
+# ---- what changes
+
+
+def _removed(scene: Scene) -> Iterator[PrivilegeLost]:
+    view, kinds = scene.view, scene.kinds
+    gone = {row for kind in RBAC for row in kinds.get(kind, ())}
+    accounts = kinds.get(SERVICE_ACCOUNTS, [])
+    for row in accounts[:REMOVED_READ]:
+        yield from _account(scene, row, gone)
+    for row in sorted(gone)[:REMOVED_READ]:
+        thing = view.at(row)
+        if thing.key.resource in BINDINGS:
+            grant = read_binding(view, thing)
+            yield from _lost(scene, thing, [(grant, None)], gone, row)
+        else:
+            bound = [one for one in view.sources(row, Edge.ROLE) if one not in gone]
+            grants = [(read_binding(view, view.at(one), role=thing), None) for one in bound]
+            yield from _lost(scene, thing, grants, gone | set(bound), row)
+
+
+def _account(scene: Scene, row: int, gone: set[int]) -> Iterator[PrivilegeLost]:
+    """Yield what running pods lose with the account that they run as."""
+    running = _running_as(scene, row)
+    if not running:
+        return
+    key = scene.view.key(row)
+    subject = Subject("account", f"{SERVICE_ACCOUNT}{key.namespace}:{key.name}")
+    rights = {
+        right
+        for binding in bindings_of(scene.view, subject)
+        if binding not in gone
+        for right in read_binding(scene.view, scene.view.at(binding)).rights
+    }
+    yield PrivilegeLost(
+        subject=f"{subject.kind} {subject.name}", source=scene.victim(row), rights=len(rights),
+        system=_is_system(scene, subject), running=running, explained=scene.causes.explains(row),
+    )  # fmt: skip
+
+
+def _binding(
+    scene: Scene, before: ClusterObject | None, after: ClusterObject
+) -> Iterator[PrivilegeGained | PrivilegeLost]:
+    view = scene.view
+    new = read_binding(view, after)
+    old = read_binding(view, before) if before is not None else None
+    row = view.find(after.key)
+    own = {row} if row is not None else set()
+    yield from _gained(scene, after, [(old, new)], own)
+    if old is not None:
+        yield from _lost(scene, after, [(old, new)], own, None)
+
+
+def _role(
+    scene: Scene, before: ClusterObject | None, after: ClusterObject
+) -> Iterator[PrivilegeGained | PrivilegeLost]:
+    view = scene.view
+    bindings = view.named_by(after.key, Edge.ROLE)
+    changes = [
+        (
+            read_binding(view, view.at(one), role=before) if before is not None else None,
+            read_binding(view, view.at(one), role=after),
+        )
+        for one in bindings
+    ]
+    through: set[int] = set()
+    for row, now, then in aggregating(view, before, after):
+        ones = view.sources(row, Edge.ROLE)
+        through.update(ones)
+        changes += [
+            (
+                read_binding(view, view.at(one), role=now),
+                read_binding(view, view.at(one), role=then),
+            )
+            for one in ones
+        ]
+    # WHY not the bindings themselves: a subject's other bindings of this same role change as well.
+    own = set(bindings)
+    yield from _gained(scene, after, changes, own)
+    if before is not None:
+        lost = [(old, new) for old, new in changes if old is not None]
+        strange = is_strange(scene, before, after)
+        yield from _lost(scene, after, lost, own | through, None, strange=strange)
+
+
+# ---- what is gained and lost
+
+
+def _gained(
+    scene: Scene,
+    source: ClusterObject,
+    changes: Sequence[tuple[Grant | None, Grant]],
+    own: set[int],
+) -> Iterator[PrivilegeGained]:
+    told = 0
+    for old, new in changes:
+        for subject in sorted(new.subjects):
+            had = old.rights if old is not None and subject in old.subjects else frozenset()
+            fresh = new.rights - had
+            if not fresh:
+                continue
+            rights = _beyond(fresh, _held(scene.view, subject, own, new.namespace) | had)
+            if not rights:
+                continue
+            told += 1
+            if told > SUBJECTS_TOLD:
+                return
+            yield PrivilegeGained(
+                subject=f"{subject.kind} {subject.name}",
+                source=named(source.key, source.uid),
+                cluster_wide=not new.namespace,
+                rights=tuple(str(right) for right in rights[:RIGHTS_NAMED]),
+                escalates=tuple(dict.fromkeys(word for one in rights for word in escalates(one))),
+                own=_is_actor(scene, subject),
+            )
+
+
+def _lost(
+    scene: Scene,
+    source: ClusterObject,
+    changes: Sequence[tuple[Grant, Grant | None]],
+    gone: set[int],
+    row: int | None,
+    *,
+    strange: bool = False,
+) -> Iterator[PrivilegeLost]:
+    told = 0
+    for old, new in changes:
+        none = new is not None and not (new.rights and _binds(scene.view, new.subjects))
+        left_out = _left_out(scene, old, new) if new is not None else frozenset()
+        for subject in sorted(old.subjects):
+            left = new.rights if new is not None and subject in new.subjects else frozenset()
+            missing = old.rights - left
+            if not missing:
+                continue
+            held = _held(scene.view, subject, gone, old.namespace) | left
+            lost = _beyond(missing, held)
+            running = _running(scene, subject)
+            system = _is_system(scene, subject)
+            if not lost or not (running or system):
+                continue
+            told += 1
+            if told > SUBJECTS_TOLD:
+                return
+            passed_on = new is not None and _passed_on(scene, subject, old, new)
+            narrowed = strange and new is not None and new.rights < old.rights
+            wiped = none or passed_on or narrowed or subject in left_out
+            yield PrivilegeLost(
+                subject=f"{subject.kind} {subject.name}",
+                source=named(source.key, source.uid),
+                rights=len(lost),
+                system=system,
+                running=running,
+                wiped=wiped,
+                explained=row is not None
+                and (scene.causes.explains(row) or (not system and is_rebound(scene, row))),
+            )
+
+
+def _left_out(scene: Scene, old: Grant, new: Grant) -> frozenset[Subject]:
+    """Return whom a binding lets go of that are most of those at work by it, taking nobody in.
+
+    WHY three: two of three go as tenants do; a list that was replaced by another loses nearly all.
+    """
+    if not new.subjects < old.subjects or len(old.subjects) > SUBJECTS_TOLD:
+        return frozenset()
+    working = {one for one in old.subjects if _running(scene, one)}
+    left = working - new.subjects
+    return frozenset(left if len(left) >= MOST and 2 * len(left) > len(working) else ())
+
+
+def _passed_on(scene: Scene, subject: Subject, old: Grant, new: Grant) -> bool:
+    """Whether a binding leaves an account for others, all of which are at work as something else.
+
+    One that is renamed goes to an account for which nothing runs yet, or the same workload does.
+    """
+    heirs = new.subjects - old.subjects
+    if subject in new.subjects or not heirs:
+        return False
+    makers = _makers(scene, subject)
+    others = [_makers(scene, one) for one in heirs]
+    return bool(makers) and all(one and makers.isdisjoint(one) for one in others)
+
+
+def _makers(scene: Scene, subject: Subject) -> set[int]:
+    """Return the workloads whose running pods run as an account."""
+    return {maker_of(scene.view, pod) for pod in _pods_as(scene, subject)}
+
+
+def _binds(view: GraphView, subjects: Iterable[Subject]) -> bool:
+    """Whether a binding binds anybody: an account that is not there, and not on its way, is none.
+
+    A user or a group has no object of its own, and is taken to exist.
+    """
+    if not view.listed(SERVICE_ACCOUNTS):
+        return any(True for _ in subjects)
+    return any(subject.kind != "account" or _exists(view, subject) for subject in subjects)
+
+
+def _exists(view: GraphView, subject: Subject) -> bool:
+    """Whether an account is there and stays, or was let through and has not been seen yet."""
+    key = account_of(subject.name)
+    row = view.find(key) if key is not None else None
+    if key is None or row is not None:
+        return row is not None and not view.terminating(row)
+    made = view.history.created_at(key)
+    return made is not None and view.history.removed(made.uid) is None
+
+
+def _beyond(rights: Rights, held: Rights) -> list[Right]:
+    """Return which rights are not covered by others."""
+    wide = [one for one in held if "*" in (one.verb, one.group, one.resource) or not one.name]
+    return sorted(
+        one for one in rights if one not in held and not any(other.covers(one) for other in wide)
+    )
+
+
+def _held(view: GraphView, subject: Subject, without: set[int], namespace: str) -> Rights:
+    """Return what a subject may do in a namespace, or everywhere, by its other bindings."""
+    found: set[Right] = set()
+    for row in bindings_of(view, subject):
+        if row in without:
+            continue
+        grant = read_binding(view, view.at(row))
+        if grant.namespace in ("", namespace):
+            found |= grant.rights
+    return frozenset(found)
+
+
+def bindings_of(view: GraphView, subject: Subject) -> Iterable[int]:
+    """Return the bindings that name somebody."""
+    if subject.kind == "account":
+        key = account_of(subject.name)
+        return view.named_by(key, Edge.SUBJECT) if key is not None else []
+    return [
+        row
+        for kind in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
+        for row in view.rows(kind)[:BINDINGS_WALKED]
+        if _names(view.facts(row), subject)
+    ]
+
+
+def _names(facts: object, subject: Subject) -> bool:
+    if not isinstance(facts, RoleBindingFacts):
+        return False
+    return subject.name in (facts.groups if subject.kind == "group" else facts.users)
+
+
+def _is_system(scene: Scene, subject: Subject) -> bool:
+    """Whether somebody is part of the control plane.
+
+    An account of kube-system is where one of Kubernetes' own controllers works under it, or a
+    workload does; what an add-on that is gone has left behind is not.
+    """
+    if subject.kind != "account":
+        return subject.name.startswith(SYSTEM) and not subject.name.startswith(_ACCOUNT_GROUPS)
+    key = account_of(subject.name)
+    if key is None or not subject.name.startswith(_OF_SYSTEM):
+        return False
+    return subject.name in CONTROLLERS or any(
+        _works(scene, row) for row in scene.view.named_by(key, Edge.SERVICE_ACCOUNT)
+    )
+
+
+def _works(scene: Scene, row: int) -> bool:
+    """Whether a pod runs and stays, or a workload that stays has pods, wants some, or will."""
+    view, facts = scene.view, scene.view.facts(row)
+    if row in scene.removed or view.finished(row):
+        return False
+    if not isinstance(facts, WorkloadFacts):
+        return view.resource(row) == PODS
+    resource = view.resource(row)
+    # WHY: how many nodes a DaemonSet is meant for only its status says.
+    wants = facts.status_replicas if resource == DAEMON_SETS else facts.replicas
+    return resource == CRON_JOBS or bool(wants)
+
+
+def _running(scene: Scene, subject: Subject) -> int:
+    """Return how many pods run as an account and stay."""
+    return len(_pods_as(scene, subject))
+
+
+def _pods_as(scene: Scene, subject: Subject) -> list[int]:
+    """Return the running pods that run as an account and stay."""
+    key, view = account_of(subject.name), scene.view
+    if subject.kind != "account" or key is None:
+        return []
+    # WHY: of pods that go with their rights, or next, nobody misses any.
+    rows = [
+        row
+        for row in view.named_by(key, Edge.SERVICE_ACCOUNT)
+        if view.resource(row) == PODS and row not in scene.removed and not view.finished(row)
+    ]
+    first = {view.alike(row): row for row in rows}
+    leaving = {alike for alike, row in first.items() if _leaves_next(scene, row)}
+    return [row for row in rows if view.alike(row) not in leaving] if leaving else rows
+
+
+def _leaves_next(scene: Scene, pod: int) -> bool:
+    """Whether what stands behind a pod is left out by its release, which takes it away next."""
+    return goes_next(scene, maker_of(scene.view, pod))
+
+
+_RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})
+
+
+def _running_as(scene: Scene, account: int) -> int:
+    """Return how many pods run as an account that is there, and stay; by class."""
+    view, found = scene.view, 0
+    for use in view.uses(account, _RUNS_AS, scene.whole):
+        pods = view.pods_alike(use.row) if use.of_pods else []
+        if pods and not _leaves_next(scene, pods[0]):
+            found += sum(not (pod in scene.removed or view.finished(pod)) for pod in pods)
+    return found
+
+
+def _is_actor(scene: Scene, subject: Subject) -> bool:
+    user = scene.actor.user
+    return subject.name in user.groups if subject.kind == "group" else subject.name == user.username
+
+
+# ---- reading
+
+
+def read_binding(
+    view: GraphView, binding: ClusterObject, *, role: ClusterObject | None = None
+) -> Grant:
+    """Return what a binding gives; `role`: its role as it would be, instead of as it is."""
+    subjects: set[Subject] = set()
+    facts = binding.facts
+    if isinstance(facts, RoleBindingFacts):
+        subjects |= {Subject("group", name) for name in facts.groups}
+        subjects |= {
+            Subject("user", name) for name in facts.users if not name.startswith(SERVICE_ACCOUNT)
+        }
+    role_key = None
+    for need in binding.needs:
+        if need.edge is Edge.SUBJECT:
+            name = f"{SERVICE_ACCOUNT}{need.target.namespace}:{need.target.name}"
+            subjects.add(Subject("account", name))
+        elif need.edge is Edge.ROLE:
+            role_key = need.target
+    if role is None and role_key is not None:
+        row = view.find(role_key)
+        role = view.at(row) if row is not None else None
+    granted = role.facts if role is not None else None
+    rights = frozenset(rights_of(granted.rules)) if isinstance(granted, RoleFacts) else frozenset()
+    return Grant(frozenset(subjects), rights, binding.key.namespace)

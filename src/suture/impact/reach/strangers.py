@@ -1,0 +1,128 @@
+"""What somebody else made, taken in numbers by a machine that has nothing to do with it.
+
+Beside `keepers`, who keeps one object: here it is asked of custom resources and of pods without a
+controller, of which no other sign says what they are for. Pace alone tells nothing of them, since
+operators, pruners and continuous integration clear away thousands of their own. So it is believed
+only where it is known who made an object, and nothing ties the actor to that.
+LIMIT: of what was made before Suture was there, or is no longer remembered, nobody knows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from suture.impact.causes.drained import drains
+from suture.impact.causes.over import is_over
+from suture.impact.causes.recent import is_custom
+from suture.impact.data.external import stands_for
+from suture.impact.ground.bodies import annotations_of
+from suture.impact.ground.machines import node_behind
+from suture.impact.ordinary.finalizers import called_alike
+from suture.impact.ordinary.keepers import keeps, works_for
+from suture.impact.scene import Scene
+from suture.model.actor import IdentityKind, account_of
+from suture.model.edges import Edge
+from suture.model.graph import GraphView, Lot
+from suture.model.names import PODS, SECRETS, SERVICES
+from suture.model.objects import CustomFacts
+
+CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
+"""Who carries out what others want, or is the control plane."""
+
+_DATA: Final = ("backups", "snapshots")
+"""How types end whose objects hold data once the work of making them is over."""
+
+_NAMING: Final = (Edge.RULE, Edge.LEADS_TO)
+_EXPIRES: Final = re.compile(r"ttl|expir(?:es|y|ation)|(?:delete|remove|keep)-(?:after|at|until)")
+"""Words of labels and annotations by which whoever made an object lets it end by itself."""
+
+
+def taken_by_stranger(scene: Scene, row: int) -> bool:
+    """Whether a custom resource goes by a machine's hand that has nothing to do with it.
+
+    Not where its work is over, or what it names by its spec is in use by nobody: then it is idle.
+    A backup whose making is over is what it was made for. Nor where the machine of a node is taken,
+    or what stands for a thing outside: these have budgets of their own.
+    """
+    resource = scene.view.resource(row)
+    return (
+        is_custom(resource)
+        and not _is_outside(scene, row)
+        and (resource.plural.endswith(_DATA) or not is_over(scene.view, row))
+        and not keeps(scene, resource)
+        and _is_strange(scene, row)
+        and not _idle(scene.view, row)
+    )
+
+
+def bare_of_others(scene: Scene, lot: Lot) -> bool:
+    """Whether pods at work go by name, which nobody brings back, and by such a machine's hand."""
+    pod = lot.first
+    return (
+        lot.running
+        and pod in scene.direct
+        and not scene.change.evicted
+        and not scene.view.has_owner(pod)
+        and not drains(scene.view, pod, scene.now)
+        and _is_strange(scene, pod)
+    )
+
+
+def _is_outside(scene: Scene, row: int) -> bool:
+    """Whether an object is the machine of a node, or says which thing outside goes with it."""
+    facts = scene.view.facts(row)
+    if isinstance(facts, CustomFacts) and stands_for(scene.view, row, facts) is not None:
+        return True
+    return node_behind(scene.request, scene.view, row) is not None
+
+
+def _is_strange(scene: Scene, row: int) -> bool:
+    """Whether it is known who made an object, and the actor is a machine of somebody else's.
+
+    WHY called alike: who makes and who clears away are often two parts of one program.
+    """
+    view, actor = scene.view, scene.actor
+    made = view.history.creation(view.uid(row))
+    identity = actor.user.username
+    if made is None or actor.kind in CARRIERS or account_of(identity) is None:
+        return False
+    if made.operator == actor.operator or called_alike(made.identity, identity):
+        return False
+    if view.has_owner(row) or view.targets(row, Edge.PARENT) or scene.tied(row):
+        return False
+    if any(works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)):
+        return False
+    return not _expires(scene, row)
+
+
+def _expires(scene: Scene, row: int) -> bool:
+    """Whether a mark on an object says that it may be cleared away some day."""
+    said = dict(scene.view.labels(row))
+    if scene.change.direct == (row,):
+        said |= annotations_of(scene.request.old_body)
+    return any(_EXPIRES.search(mark.rpartition("/")[2].lower()) for mark in said)
+
+
+def _idle(view: GraphView, row: int) -> bool:
+    """Whether an object names others of which the use can be seen, and none of them is in use.
+
+    What is named and not there is in use by nobody.
+    """
+    named = [
+        (one, present)
+        for edge in _NAMING
+        for one, present in view.targets(row, edge)
+        if view.resource(one) in (SECRETS, SERVICES)
+    ]
+    return bool(named) and not any(present and _used(view, one) for one, present in named)
+
+
+def _used(view: GraphView, row: int) -> bool:
+    """Whether a Service has somebody behind it, or a running pod reads a Secret."""
+    if view.resource(row) == SERVICES:
+        return view.serving_count(row) > 0
+    return any(
+        link.other.resource == PODS and link.present and not view.finished(link.row)
+        for link in view.needed_by(row)
+    )

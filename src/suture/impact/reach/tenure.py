@@ -1,0 +1,350 @@
+"""Writes upon what another manages: deletes, and edits of owners, selectors, size and the rest.
+
+A fact, not a fault: fields are contested every day by autoscalers, injectors and reloaders. So
+`what` says exactly what is written, for policies to choose.
+Source: see `keepers`; meta/v1 ManagedFieldsEntry (the API server enters a writer into the object
+before admission, so that a first write by another shows as a manager more).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.causes import MADE_ANEW
+from suture.impact.causes.explained import in_use
+from suture.impact.effects import ForeignWrite, Victim
+from suture.impact.ground.bars import answering
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.stamps import template_changed
+from suture.impact.ordinary.keeper import Keeper
+from suture.impact.ordinary.keepers import (
+    BUILT_IN,
+    CONTROLLER,
+    CREATOR,
+    FIELDS,
+    HELM,
+    is_own,
+    keeper_at,
+    keeper_of,
+    keeps,
+    kept_by,
+    works_for,
+)
+from suture.impact.rollout import classes_under
+from suture.impact.scene import Scene, named
+from suture.impact.traffic.selection import selected
+from suture.model.actor import IdentityKind
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.habits import release_of
+from suture.model.names import (
+    AUTOSCALERS,
+    CLUSTER_ROLE_BINDINGS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    NAMESPACES,
+    PODS,
+    ROLE_BINDINGS,
+    SCALED_OBJECTS,
+    SECRETS,
+    STATEFUL_SETS,
+    WORKLOADS,
+    ObjectKey,
+)
+from suture.model.objects import ApiServiceFacts, ClusterObject
+
+LOOKED_AT: Final = 64
+"""LIMIT: objects of one collection that are asked whose they are, and releases and applications
+that are told to lose something: a refusal needs one."""
+
+DELETE, OWNERS, ADOPTION = "delete", "owners", "adoption"
+SELECTOR, LABELS = "selector", "labels"
+FINALIZERS, SCALE, TEMPLATE, SPEC = "finalizers", "scale", "template", "spec"
+
+HELD: Final = frozenset({OWNERS, SELECTOR})
+"""What nobody but its controller has business with, however often it was written before."""
+
+GOVERNED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
+"""What a built-in controller keeps as it wants it; labels and finalizers it leaves to others."""
+
+CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
+"""What tells that somebody else than the creator takes an object over."""
+
+DEPLOYED: Final = "deployed"
+"""What the record in force of a release says of it. SOURCE: Helm, `release.Status`."""
+
+UNASKED: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
+"""Who is not asked whose it is: they carry out what others want, or are the control plane."""
+
+RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+
+
+def may_be_foreign(change: Change) -> bool:
+    """Whether a change removes or rewrites what somebody may manage."""
+    made = change.rewritten
+    return bool(change.direct or change.resized) or (made is not None and made.before is not None)
+
+
+def foreign_effects(scene: Scene) -> list[ForeignWrite]:
+    """Return what a change writes that another manages."""
+    found: list[ForeignWrite] = []
+    if scene.actor.kind in UNASKED:
+        return found
+    change = scene.change
+    made = change.rewritten
+    if made is not None:
+        found += _edits(scene, made)
+    elif change.direct and not change.evicted:
+        found += _removals(scene)
+    # WHY not asked for: it is of what keeps the workload that the write is.
+    if change.resized is not None and not change.resized.asked:
+        found += _resize(scene, change.resized.row)
+    return found
+
+
+# ---- removals
+
+
+def _removals(scene: Scene) -> list[ForeignWrite]:
+    view, causes = scene.view, scene.causes
+    found: list[ForeignWrite] = []
+    for row in scene.change.direct[:LOOKED_AT]:
+        if causes.heals(row) or is_own(scene, row):
+            continue
+        keeper = keeper_at(scene, row)
+        if keeper is not None:
+            found.append(_write(scene, row, keeper, DELETE, explained=causes.explains(row)))
+        elif (release := _recorded(scene, row)) is not None:
+            # WHY it lives: with its record it goes for Helm, and stays for all others.
+            keeper = Keeper(str(release), HELM, lives=True)
+            explained = causes.explains(row)
+            found.append(_told(scene.victim(row), keeper, DELETE, used=True, explained=explained))
+    if scene.change.cascaded and view.names_by(Edge.MANAGED_BY):
+        found += _taken_along(scene)
+    return found
+
+
+def _recorded(scene: Scene, row: int) -> ObjectKey | None:
+    """Return the release of which an object is the record in force, and that is at work.
+
+    The actor is not seen to work for it, and something of it, which nobody else keeps too, is in
+    use: without its record nobody can upgrade it, or take it away. An uninstall has written the
+    record before, and what is trimmed are records of the past.
+    """
+    view = scene.view
+    if view.resource(row) != SECRETS:
+        return None
+    thing = view.at(row)
+    release = release_of(thing)
+    if release is None or thing.labels.get("status") != DEPLOYED or works_for(scene, release):
+        return None
+    records = view.labelled(scene.releases(release.namespace), "name", release.name)
+    beside = [one for one in records if one != row and one not in scene.removed]
+    if view.labelled(beside, "status", DEPLOYED):
+        return None
+    kept = view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT]
+    at_work = any(
+        one not in scene.removed
+        and not view.terminating(one)
+        and len(view.targets(one, Edge.MANAGED_BY)) == 1
+        and used(view, one)
+        for one in kept
+    )
+    return release if at_work else None
+
+
+def _taken_along(scene: Scene) -> list[ForeignWrite]:
+    """Tell of releases and applications that stay, and lose what goes with the request's object."""
+    view = scene.view
+    # WHY the last: what the request names itself is told of already.
+    if all(kind in MADE_ANEW or rows[-1] in scene.direct for kind, rows in scene.kinds.items()):
+        return []
+    own = view.marked(scene.change.direct)
+    found: list[ForeignWrite] = []
+    for mark, row in scene.causes.marks().items():
+        if mark in own or row in scene.direct or view.resource(row) in MADE_ANEW:
+            continue
+        manager = view.key(mark)
+        if works_for(scene, manager) and not own:
+            continue
+        keeper = kept_by(scene, manager)
+        if keeper.lives:
+            explained = scene.causes.explains(row)
+            found.append(_write(scene, row, keeper, DELETE, explained=explained))
+            if len(found) == LOOKED_AT:
+                break
+    return found
+
+
+# ---- edits
+
+
+def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
+    before = made.before
+    if before is None or is_own(scene, made.row):
+        return
+    what = list(_what(scene, before, made))
+    if not what:
+        return
+    newcomer = not before.managers or not set(made.after.managers) <= set(before.managers)
+    keeper = keeper_of(scene, before)
+    if keeper is not None and _led_away(scene, before, made.after, keeper):
+        what.append(SELECTOR)
+    if keeper is None:
+        if not (newcomer and before.managers):
+            return
+        keeper = _writer(scene.view, before)
+    for one in what:
+        if not _held(scene, before, keeper, one):
+            continue
+        if not (newcomer or (keeper.by == CONTROLLER and one in HELD)):
+            continue
+        if made.row is None:
+            yield _told(named(before.key, before.uid), keeper, one, used=False)
+        else:
+            asked = one == SELECTOR and _named_by_own(scene, made.row)
+            yield _write(scene, made.row, keeper, one, explained=asked)
+
+
+def _writer(view: GraphView, before: ClusterObject) -> Keeper:
+    """Return who wrote an object so far; they live where a workload of that name runs beside it."""
+    managers = before.managers
+    beside = (ObjectKey(kind, before.key.namespace, one) for one in managers for kind in RUNNING)
+    there = any(view.find(key) is not None for key in beside)
+    return Keeper(",".join(managers[:2]), FIELDS, there)
+
+
+def _named_by_own(scene: Scene, row: int) -> bool:
+    """Whether a custom resource that the actor may run names an object: it was asked to write it.
+
+    Who delivers in steps turns the selectors of Services that its resources name.
+    """
+    return any(
+        link.edge is Edge.RULE and link.present and keeps(scene, link.other.resource) is not False
+        for link in scene.view.needed_by(row)
+    )
+
+
+def _what(scene: Scene, before: ClusterObject, made: Rewritten) -> Iterable[str]:
+    """Yield what an update writes, in words."""
+    after, resized = made.after, scene.change.resized
+    if before.owners != after.owners:
+        yield from _handed_over(before, made)
+    if selected(before) != selected(after):
+        yield SELECTOR
+    if any(after.labels.get(key) != value for key, value in before.labels.items()):
+        yield LABELS
+    if set(before.finalizers) - set(after.finalizers):
+        yield FINALIZERS
+    template = template_changed(before, after)
+    if template:
+        yield TEMPLATE
+    # The size has a line of its own: see `_resize`.
+    sized = resized is not None and resized.row == made.row
+    if made.parts and not (template or sized or selected(before) != selected(after)):
+        yield SPEC
+
+
+def _led_away(scene: Scene, before: ClusterObject, after: ClusterObject, keeper: Keeper) -> bool:
+    """Whether an API that a manager's backend serves is led to one that the manager does not keep.
+
+    WHY not one of its own: whoever mends a release may lead its API from one part to another.
+    """
+    old, new = before.facts, after.facts
+    if not isinstance(old, ApiServiceFacts) or not isinstance(new, ApiServiceFacts):
+        return False
+    if old.service is None or old.service == new.service or not answering(scene.view, old.service):
+        return False
+    row = scene.view.service(new.service) if new.service is not None else None
+    held = keeper_at(scene, row) if row is not None else None
+    return held is None or held.manager != keeper.manager
+
+
+def _handed_over(before: ClusterObject, made: Rewritten) -> Iterable[str]:
+    """Yield what a change of owners is: taken from one, or a first one for what had none.
+
+    WHY two: who is asked to look after an object becomes its owner, and writes nothing else; who
+    writes its content too has taken it.
+    """
+    had = {one.uid for one in before.owners}
+    has = {one.uid for one in made.after.owners}
+    if had - has or (has - had and made.parts):
+        yield OWNERS
+    elif has - had:
+        yield ADOPTION
+
+
+def _held(scene: Scene, thing: ClusterObject, keeper: Keeper, what: str) -> bool:
+    """Whether a manager of this sort keeps this part of an object."""
+    if keeper.by == CREATOR:
+        return what in CLAIMED
+    if keeper.by != CONTROLLER:
+        return True
+    view = scene.view
+    owners = (view.find_uid(one.uid) for one in thing.owners if one.controller)
+    built_in = any(row is not None and view.resource(row) in BUILT_IN for row in owners)
+    return not built_in or what in GOVERNED
+
+
+def _resize(scene: Scene, row: int) -> Iterable[ForeignWrite]:
+    """Tell of a size that an autoscaler keeps, or another manager of the object."""
+    view, asked = scene.view, scene.request.key.resource
+    if asked in {AUTOSCALERS, SCALED_OBJECTS} or is_own(scene, row):
+        return
+    for link in view.needed_by(row):
+        if link.edge is Edge.SCALES and link.present:
+            if keeps(scene, link.other.resource) is False:
+                stays = not view.terminating(link.row)
+                yield _write(scene, row, Keeper(str(link.other), CONTROLLER, stays), SCALE)
+            return
+    keeper = keeper_at(scene, row)
+    if keeper is not None and keeper.by != CREATOR:
+        yield _write(scene, row, keeper, SCALE)
+
+
+# ---- what all have in common
+
+
+def _write(
+    scene: Scene, row: int, keeper: Keeper, what: str, *, explained: bool = False
+) -> ForeignWrite:
+    victim = scene.victim(row)
+    return _told(victim, keeper, what, used=used(scene.view, row), explained=explained)
+
+
+def _told(
+    target: Victim, keeper: Keeper, what: str, *, used: bool, explained: bool = False
+) -> ForeignWrite:
+    return ForeignWrite(
+        target=target,
+        manager=keeper.manager,
+        by=keeper.by,
+        what=what,
+        manager_lives=keeper.lives,
+        in_use=used,
+        explained=explained,
+    )
+
+
+def used(view: GraphView, row: int) -> bool:
+    """Whether an object serves, runs, holds data, is read by pods, or gives running pods rights."""
+    if in_use(view, row):
+        return True
+    resource = view.resource(row)
+    if resource in WORKLOADS:
+        return any(map(view.serving_alike, classes_under(view, row)))
+    if resource == NAMESPACES:
+        return any(map(view.serving_alike, view.classes_in(view.key(row).name)))
+    if resource in {ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS}:
+        subjects = (link for link in view.needs(row) if link.edge is Edge.SUBJECT)
+        return any(_read(view, link.row) for link in subjects)
+    return _read(view, row)
+
+
+def _read(view: GraphView, row: int) -> bool:
+    """Whether a running pod names an object."""
+    return any(
+        link.other.resource == PODS and link.present and not view.finished(link.row)
+        for link in view.needed_by(row)
+    )

@@ -1,0 +1,1 @@
+"""Who is reached by whom: Services, endpoints, routes, selectors, network policies, DNS."""

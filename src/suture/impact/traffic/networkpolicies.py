@@ -1,0 +1,324 @@
+"""Network policies: which running pods would lose DNS, the API server, or be reached by nobody.
+
+Beside `scope`. Of pods, by class, in the namespace of the policy; policies add up, so that an allow
+rule of another one counts, and a policy that goes may take away what it alone allowed. Who talks to
+whom is not known: what every pod needs, what those need that have rights in the API, and whether
+anybody can still come in, is. An address block is given the benefit of the doubt.
+Source: networking/v1 NetworkPolicy: pods that no policy selects for a direction are open in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from suture.impact.causes.parents import maker_of
+from suture.impact.effects import Confidence, ScopeWidened
+from suture.impact.scene import Scene, named
+from suture.impact.traffic.spaces import namespace_labels
+from suture.model.edges import Edge, Selection
+from suture.model.facts import NetworkPolicyFacts
+from suture.model.graph import GraphView
+from suture.model.names import (
+    ADMIN_POLICIES,
+    BASELINE_POLICIES,
+    CALICO_GLOBAL_POLICIES,
+    CALICO_POLICIES,
+    CALICO_STORED_GLOBAL_POLICIES,
+    CALICO_STORED_POLICIES,
+    CILIUM_CLUSTER_POLICIES,
+    CILIUM_POLICIES,
+    CLUSTER_POLICIES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    SERVICES,
+    ObjectKey,
+)
+from suture.model.objects import ClusterObject
+from suture.model.selectors import Selector
+from suture.model.traffic import TrafficRule
+
+SYSTEM: Final = "kube-system"
+DNS_SERVICES: Final = ("kube-dns", "coredns")
+DNS_LABELS: Mapping[str, str] = {"k8s-app": "kube-dns"}
+"""By which DNS is found in nearly every cluster. SOURCE: kubernetes cluster/addons/dns."""
+
+DNS_PORTS: Final = ((53, "UDP", "dns"), (53, "TCP", "dns-tcp"))
+API_PORTS: Final = ((443, "TCP", "https"), (6443, "TCP", "https"))
+
+NAMESPACES_ASKED: Final = 2_000
+"""LIMIT: namespaces looked into for anybody whom a rule lets in; more are taken to have some."""
+
+Policies = Sequence[NetworkPolicyFacts]
+
+
+INSIDE: Final = (NETWORK_POLICIES, CILIUM_POLICIES, CALICO_POLICIES, CALICO_STORED_POLICIES)
+"""Policies of a namespace."""
+
+ABOVE: Final = (
+    CILIUM_CLUSTER_POLICIES, ADMIN_POLICIES, BASELINE_POLICIES, CLUSTER_POLICIES,
+    CALICO_GLOBAL_POLICIES, CALICO_STORED_GLOBAL_POLICIES,
+)  # fmt: skip
+"""Policies of the whole cluster."""
+
+POLICIES: Final = frozenset({*INSIDE, *ABOVE})
+"""What shuts pods off. WHY not more: each network has its own kinds; these are read."""
+
+
+def traffic_effects(scene: Scene) -> Iterator[ScopeWidened]:
+    """Yield what a written or removed policy takes from running pods, by direction."""
+    made = scene.change.rewritten
+    if scene.change.direct:
+        # Of a namespace that goes the pods go too.
+        for row in scene.change.direct:
+            thing = scene.view.at(row)
+            if thing.key.resource in POLICIES:
+                yield from _effects(scene, thing, thing, None)
+    elif made is not None:
+        yield from _effects(scene, made.after, made.before, made.after)
+
+
+def _effects(
+    scene: Scene, source: ClusterObject, before: ClusterObject | None, after: ClusterObject | None
+) -> Iterator[ScopeWidened]:
+    view, old, new = scene.view, _facts(before), _facts(after)
+    lost: dict[str, dict[str, None]] = {"egress": {}, "ingress": {}}
+    owners: dict[str, set[int]] = {"egress": set(), "ingress": set()}
+    had = has = 0
+    for space in _spaces(view, source, (*old, *new)):
+        reach = _Reach(scene, source.key, space, old, new)
+        had, has = had + reach.matched(old), has + reach.matched(new)
+        for part, kind, losses in reach.losses():
+            lost[part].update(dict.fromkeys(losses))
+            if part == "ingress" and "dns" in losses:
+                # Everybody asks the cluster's DNS: every namespace is an owner.
+                owners[part].update(view.rows(NAMESPACES))
+            pod = view.one_alike(kind)
+            if pod >= 0:
+                owners[part].add(maker_of(view, pod))
+    for part, newly in lost.items():
+        if newly:
+            yield ScopeWidened(
+                source=named(source.key, source.uid),
+                what="network-policy",
+                part=part,
+                fail_closed=True,
+                backend_ready=0,
+                newly=tuple(newly),
+                matched_before=had,
+                matched_after=has,
+                owners=len(owners[part]),
+                created=before is None,
+                confidence=Confidence.BOUNDED,
+            )
+
+
+def _spaces(view: GraphView, source: ClusterObject, policies: Policies) -> list[str]:
+    """Return the namespaces whose pods a policy may select."""
+    if source.key.namespace:
+        return [source.key.namespace]
+    return [
+        view.key(row).name
+        for row in view.rows(NAMESPACES)[:NAMESPACES_ASKED]
+        if any(
+            one.namespaces is not None and one.namespaces.matches(view.labels(row))
+            for one in policies
+        )
+    ]
+
+
+class _Reach:
+    """The pods of one namespace before and after a policy is written."""
+
+    def __init__(
+        self, scene: Scene, source: ObjectKey, space: str, old: Policies, new: Policies
+    ) -> None:
+        self._view, self._space = scene.view, space
+        self._labels = namespace_labels(scene.view, space)
+        self._old, self._new = self._applying(old), self._applying(new)
+        view, gone = scene.view, set(scene.change.direct)
+        rows = [row for kind in INSIDE for row in view.rows(kind, space)]
+        rows += [row for kind in ABOVE for row in view.rows(kind)]
+        others = [
+            facts
+            for row in rows
+            # WHY by name: the same policy may be listed as it is stored and as it is served.
+            if row not in gone and not _same(source, view.key(row))
+            for facts in _facts(view.at(row))
+        ]
+        self._others = self._applying(others)
+
+    def _applying(self, policies: Policies) -> Policies:
+        """Return which policies may select pods of this namespace."""
+        return [
+            one
+            for one in policies
+            if one.namespaces is None or one.namespaces.matches(self._labels)
+        ]
+
+    def matched(self, policies: Policies) -> int:
+        """Return how many running pods policies select."""
+        chosen = [one.selector for one in self._applying(policies)]
+        kinds = self._view.classes_matching(self._space, chosen)
+        return sum(self._view.running_alike(kind)[0] for kind in kinds)
+
+    def losses(self) -> Iterator[tuple[str, int, list[str]]]:
+        """Yield direction, class of pods, and what they lose."""
+        selectors = [facts.selector for facts in (*self._old, *self._new)]
+        for kind in self._view.classes_matching(self._space, selectors):
+            if not self._view.running_alike(kind)[0]:
+                continue
+            for part, losses in (("egress", self._egress), ("ingress", self._ingress)):
+                found = losses(kind)
+                if found:
+                    yield part, kind, found
+
+    def _lost(self, kind: int, *, egress: bool, allows: Callable[[TrafficRule], bool]) -> bool:
+        """Whether something is allowed before, and no more after."""
+        labels = self._view.labels(kind)
+        before = _open(self._others, self._old, labels, egress=egress, allows=allows)
+        after = _open(self._others, self._new, labels, egress=egress, allows=allows)
+        return before and not after
+
+    def _egress(self, kind: int) -> list[str]:
+        found = []
+        if self._lost(kind, egress=True, allows=self._allows_dns):
+            found.append("dns")
+        if self._lost(kind, egress=True, allows=_allows_api) and self._has_rights(kind):
+            found.append("apiserver")
+        if self._lost(kind, egress=True, allows=self._leads_anywhere):
+            found.append("service")
+        return found
+
+    def _ingress(self, kind: int) -> list[str]:
+        found = []
+        services = self._view.selecting_class(kind, SERVICES)
+        serving = self._view.running_alike(kind)[1] > 0
+        if not services or not serving:
+            return []
+        if any(is_dns(self._view, row) for row in services) and self._lost(
+            kind, egress=False, allows=_lets_all_ask
+        ):
+            found.append("dns")
+        if self._lost(kind, egress=False, allows=self._leads_anywhere):
+            found.append("service")
+        return found
+
+    def _has_rights(self, kind: int) -> bool:
+        """Whether the account of some pods is granted anything: only those ask the API server."""
+        view = self._view
+        pods = view.pods_alike(kind)
+        accounts = view.targets(pods[0], Edge.SERVICE_ACCOUNT) if pods else []
+        return any(view.sources(account, Edge.SUBJECT) for account, _ in accounts)
+
+    def _allows_dns(self, rule: TrafficRule) -> bool:
+        if not _on(rule, DNS_PORTS):
+            return False
+        if rule.anybody or rule.blocks:
+            return True
+        spaces = namespace_labels(self._view, SYSTEM)
+        return any(
+            _in_space(one, SYSTEM, spaces) and any(map(one.selector.matches, self._dns_labels()))
+            for one in rule.pods
+        )
+
+    def _dns_labels(self) -> list[Mapping[str, str]]:
+        """Return the labels of the pods that answer for DNS; the usual ones where none are seen."""
+        view = self._view
+        found = [
+            view.labels(kind)
+            for row in view.rows(SERVICES, SYSTEM)
+            if is_dns(view, row)
+            for kind in view.classes_selected(row)
+        ]
+        return found or [DNS_LABELS]
+
+    def _leads_anywhere(self, rule: TrafficRule) -> bool:
+        """Whether a rule names anybody who is there."""
+        if rule.anybody or rule.blocks:
+            return True
+        return any(self._somebody(one) for one in rule.pods)
+
+    def _somebody(self, one: Selection) -> bool:
+        view = self._view
+        if not one.everywhere:
+            return bool(view.classes_matching(one.namespace, [one.selector]))
+        rows = view.rows(NAMESPACES)
+        if len(rows) > NAMESPACES_ASKED:
+            return True
+        wanted = one.namespaces or Selector()
+        return any(
+            bool(view.classes_matching(view.key(row).name, [one.selector]))
+            for row in rows
+            if wanted.matches(view.labels(row))
+        )
+
+
+def is_dns(view: GraphView, service: int) -> bool:
+    """Whether a Service is that of the cluster's DNS."""
+    key = view.key(service)
+    return key.namespace == SYSTEM and (
+        key.name in DNS_SERVICES or view.labels(service).get("k8s-app") == "kube-dns"
+    )
+
+
+def _same(one: ObjectKey, other: ObjectKey) -> bool:
+    """Whether two policies are one and the same, in one group or in two."""
+    return (
+        one.name == other.name
+        and one.namespace == other.namespace
+        and one.resource.plural == other.resource.plural
+        and one.resource.group.rpartition("crd.")[2] == other.resource.group.rpartition("crd.")[2]
+    )
+
+
+def _facts(thing: ClusterObject | None) -> tuple[NetworkPolicyFacts, ...]:
+    facts = thing.facts if thing is not None else None
+    return (facts,) if isinstance(facts, NetworkPolicyFacts) else ()
+
+
+def _open(
+    others: Policies,
+    own: Policies,
+    labels: Mapping[str, str],
+    *,
+    egress: bool,
+    allows: Callable[[TrafficRule], bool],
+) -> bool:
+    """Whether policies let something through for pods of some labels: all do where none closes.
+
+    What a policy allows that closes nothing counts beside one that does.
+    """
+    applying = [facts for facts in (*others, *own) if facts.selector.matches(labels)]
+    if not any(facts.egress if egress else facts.ingress for facts in applying):
+        return True
+    return any(rule.egress is egress and allows(rule) for facts in applying for rule in facts.rules)
+
+
+def _on(rule: TrafficRule, ports: Iterable[tuple[int, str, str]]) -> bool:
+    return any(rule.on(*port) for port in ports)
+
+
+def _allows_api(rule: TrafficRule) -> bool:
+    # WHY no pods: the API server is no pod of the pod network, so that no selector finds it.
+    return _on(rule, API_PORTS) and (rule.anybody or bool(rule.blocks))
+
+
+def _lets_all_ask(rule: TrafficRule) -> bool:
+    """Whether a rule lets every pod of the cluster ask DNS."""
+    if not _on(rule, DNS_PORTS):
+        return False
+    return (
+        rule.anybody
+        or bool(rule.blocks)
+        or any(
+            one.selector.everything and one.namespaces is not None and one.namespaces.everything
+            for one in rule.pods
+        )
+    )
+
+
+def _in_space(one: Selection, namespace: str, labels: Mapping[str, str]) -> bool:
+    if one.namespaces is None:
+        return one.namespace == namespace
+    return one.namespaces.matches(labels)

@@ -1,0 +1,421 @@
+"""Services and their endpoints: how many a change takes, and which Services are left with none.
+
+Pure arithmetic on the graph. A pod that is Ready and selected counts; slices follow pods.
+Source: the endpointslice controller's rule for `ready` (Ready, and not terminating).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from suture.impact.causes.explained import held_up
+from suture.impact.causes.parents import resize_explained
+from suture.impact.effects import (
+    Confidence,
+    EndpointsLost,
+    ServiceEmptied,
+)
+from suture.impact.ground.change import Resized, Rewritten
+from suture.impact.ground.unready import borne_out
+from suture.impact.nodes.agents import served_agents
+from suture.impact.ordinary.delivery import answered_meanwhile, taken_over, turns_to_next
+from suture.impact.ordinary.hands import given_up, member_replaced
+from suture.impact.ordinary.onebyone import goes_alone
+from suture.impact.ordinary.paused import notes_size
+from suture.impact.ordinary.roles import moves_role
+from suture.impact.scene import Scene
+from suture.impact.traffic.extralabels import beyond_template
+from suture.impact.traffic.selection import next_keepers
+from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS
+from suture.model.objects import ClusterObject, ServiceFacts, SliceFacts, WorkloadFacts
+
+CONTROLLERS: Final = frozenset({"endpointslice-controller.k8s.io", MIRRORING})
+"""SOURCE: k8s.io/endpointslice and the mirroring controller, which leave what others manage."""
+
+ServingEffect = EndpointsLost | ServiceEmptied
+
+
+class Loss:
+    """What one Service loses: how many ready endpoints, and whether all of it heals by itself."""
+
+    __slots__ = ("exact", "explained", "healing", "lost", "things")
+
+    def __init__(self) -> None:
+        self.lost = 0
+        self.healing = True
+        self.explained = True
+        self.exact = True
+        self.things: set[int] | None = set()
+        """What goes from behind the Service; None where something else than a removal counts."""
+
+    def add(
+        self,
+        lost: int,
+        *,
+        healing: bool,
+        is_explained: bool,
+        exact: bool = True,
+        thing: int | None = None,
+    ) -> None:
+        """Count `lost` endpoints in; not `exact`: at most so many, or some of them come back."""
+        self.exact &= exact and (not self.lost or self.healing == healing)
+        self.lost += lost
+        self.healing &= healing
+        self.explained &= is_explained
+        if thing is None:
+            self.things = None
+        elif self.things is not None:
+            self.things.add(thing)
+
+
+def serving_effects(scene: Scene) -> list[ServingEffect]:
+    """Return what a change does to Services, those that go themselves first."""
+    effects: list[ServingEffect] = [
+        _service_goes(scene, row, is_explained=scene.causes.explains(row))
+        for row in scene.kinds.get(SERVICES, ())
+    ]
+    losses = _losses(scene)
+    for row, loss in sorted(losses.items()):
+        effects.extend(_loss_effects(scene, row, loss))
+    rewritten = scene.change.rewritten
+    if rewritten is not None:
+        effects.extend(beyond_template(scene, rewritten, losses))
+    if (
+        rewritten is not None
+        and rewritten.after.key.resource == SERVICES
+        and rewritten.row not in scene.removed
+    ):
+        effects.extend(_reselected(scene, rewritten))
+    return [effect for effect in effects if not _nothing(effect)]
+
+
+def _nothing(effect: ServingEffect) -> bool:
+    return isinstance(effect, EndpointsLost) and effect.before == effect.after == 0
+
+
+def _service_goes(scene: Scene, row: int, *, is_explained: bool) -> EndpointsLost:
+    before = scene.view.serving_count(row)
+    return EndpointsLost(
+        service=scene.victim(row),
+        before=before,
+        after=0,
+        peak=before,
+        self_healing=False,
+        removed=True,
+        explained=is_explained,
+    )
+
+
+def _losses(scene: Scene) -> dict[int, Loss]:
+    """Return what each Service that stays loses, by its row."""
+    losses: dict[int, Loss] = {}
+    causes, change, view = scene.causes, scene.change, scene.view
+    whole: dict[tuple[int, int], bool] = {}
+
+    def reaches(service: int, pod: int) -> bool:
+        # WHY kept: each of 500 members of a StatefulSet is a lot of its own.
+        known = whole.get((service, maker := view.controller(pod)))
+        if known is None:
+            known = whole[service, maker] = _reaches_all(view, service, maker)
+        return known
+
+    for lot in scene.lots:
+        if not lot.serves:
+            continue
+        services = [one for one in causes.services_of(lot.first) if one not in causes.removed]
+        if not services:
+            continue
+        healing, cause = causes.heals(lot.first), causes.explained_of(lot) == lot.count
+        maker = scene.maker(lot)
+        thing = maker if maker in causes.removed else lot.first
+        for service in services:
+            exact = not healing or reaches(service, lot.first)
+            losses.setdefault(service, Loss()).add(
+                lot.count, healing=healing, is_explained=cause, exact=exact, thing=thing
+            )
+    for gone in slices_lost(scene):
+        loss = losses.setdefault(gone.service, Loss())
+        loss.add(gone.lost, healing=False, is_explained=gone.explained)
+    if change.resized is not None:
+        _resized(scene, losses, change.resized)
+    if change.unready is not None:
+        is_explained = borne_out(scene.request, view, change.unready)
+        for service in view.services_of(change.unready):
+            # WHY not exact: its kubelet may say otherwise, at once or when it next has news.
+            loss = losses.setdefault(service, Loss())
+            loss.add(1, healing=False, is_explained=is_explained, exact=False)
+    rewritten = change.rewritten
+    if (
+        rewritten is not None
+        and rewritten.after.key.resource == PODS
+        and rewritten.row not in causes.removed
+    ):
+        _relabelled(scene, losses, rewritten)
+    return losses
+
+
+def _reaches_all(view: GraphView, service: int, maker: int) -> bool:
+    """Whether a Service reaches all pods that a controller has made.
+
+    Where it does not, it may know one by a label that was put on it since, as a role is, and the
+    next one need not have it. Of pods that were let go of for their labels it is not known.
+    """
+    if maker < 0:
+        return False
+    kinds = view.classes_owned(maker)
+    if len(kinds) < 2:
+        return any(len(view.pods_alike(kind)) > 1 for kind in kinds) or _asks_no_more(
+            view, service, maker
+        )
+    reached = set(view.classes_selected(service))
+    return all(kind in reached for kind in kinds if view.one_alike(kind) >= 0)
+
+
+def _asks_no_more(view: GraphView, service: int, maker: int) -> bool:
+    """Whether a Service asks for no other label than a controller does of each of its pods.
+
+    Of a controller's only pod nothing else tells which of its labels its template gives.
+    """
+    of_service, of_maker = view.facts(service), view.facts(maker)
+    return (
+        isinstance(of_service, ServiceFacts)
+        and isinstance(of_maker, WorkloadFacts)
+        and of_service.selector is not None
+        and of_maker.selector is not None
+        and all(one in of_maker.selector.requirements for one in of_service.selector.requirements)
+    )
+
+
+def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
+    """Charge a scale down: the controller lets go of pods that are not ready first."""
+    if resized.after >= resized.before:
+        return
+    view, ready = scene.view, dict[int, int]()
+    total, barred = 0, False
+    for kind in classes_of(view, resized.row):
+        serving = scene.running(kind)[1]
+        if not serving:
+            continue
+        total += serving
+        pod = view.one_alike(kind)
+        barred |= scene.causes.barred(pod)
+        for service in view.services_of(pod):
+            ready[service] = ready.get(service, 0) + serving
+    surplus = total - resized.after
+    if surplus <= 0:
+        return
+    cause = (
+        resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+        or notes_size(scene.request, resized)
+        or answered_meanwhile(scene, resized)
+    )
+    healing = not barred and _sized_by_owner(view, resized.row)
+    thing = resized.row if resized.after == 0 else None
+    waits = held_up(view, resized.row, resized.after)
+    for service, count in ready.items():
+        # WHY min: a Service that selects a part of the workload's pods may lose all of that part.
+        losses.setdefault(service, Loss()).add(
+            min(surplus, count),
+            healing=healing,
+            is_explained=cause,
+            thing=thing,
+            exact=not waits and total in {surplus, count},
+        )
+
+
+def _sized_by_owner(view: GraphView, row: int) -> bool:
+    """Whether a built-in controller sets a workload's size back to what it wants itself."""
+    return any(
+        owner.controller
+        and owner.present
+        and view.resource(owner.row) == DEPLOYMENTS
+        and not view.terminating(owner.row)
+        for owner in view.owners(row)
+    )
+
+
+def classes_of(view: GraphView, workload: int) -> list[int]:
+    """Return the classes of the pods that a workload controls, those of its ReplicaSets among them.
+
+    What it merely owns it neither counts nor lets go.
+    """
+    return view.classes_controlled(workload, REPLICA_SETS)
+
+
+def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> None:
+    view = scene.view
+    if rewritten.row is None or rewritten.before is None or not view.serves(rewritten.row):
+        return
+    barred = scene.causes.barred(rewritten.row)
+    healing = not barred and _replaced(view, rewritten.row, rewritten.after)
+    # WHY not exact: who adopts the pod may have one too many then, and let go of this one or of
+    # another; where it is this one, a StatefulSet makes it anew, under its name and labels.
+    exact = healing or not next_keepers(view, rewritten)
+    # WHY explained: who keeps members moves their roles by label; the next one follows at once.
+    moved = moves_role(scene, rewritten)
+    for service in view.services_selecting(rewritten.before):
+        facts = view.facts(service)
+        if (
+            isinstance(facts, ServiceFacts)
+            and facts.selector is not None
+            and not facts.selector.matches(rewritten.after.labels)
+        ):
+            loss = losses.setdefault(service, Loss())
+            loss.add(1, healing=healing, is_explained=moved, exact=exact)
+
+
+def _replaced(view: GraphView, pod: int, after: ClusterObject) -> bool:
+    """Whether a pod's controller lets go of it for its labels, and makes another.
+
+    Where it does not, a Service that the pod leaves may have lost it for good.
+    Source: the controllers' `PodControllerRefManager` (release what the selector no longer
+    matches); a StatefulSet's next pod would have the name that the released one keeps.
+    """
+    for owner in view.owners(pod):
+        if not (owner.controller and owner.present) or view.terminating(owner.row):
+            continue
+        if view.resource(owner.row) == STATEFUL_SETS:
+            return False
+        facts = view.facts(owner.row)
+        if isinstance(facts, WorkloadFacts) and facts.selector is not None:
+            return not facts.selector.matches(after.labels)
+    return False
+
+
+def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]:
+    view, service = scene.view, scene.victim(row)
+    before = view.serving_count(row)
+    after = max(0, before - loss.lost)
+    confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
+    is_explained = loss.explained
+    if after == 0 and not (is_explained or loss.healing):
+        resized = scene.change.resized
+        things = loss.things or ()
+        is_explained = _let_go(scene, row, things) or (
+            resized is not None
+            and (taken_over(scene, row, resized, before) or served_agents(scene, row))
+        )
+    yield EndpointsLost(
+        service=service,
+        before=before,
+        after=after,
+        peak=before + view.leaving_endpoints(row),
+        self_healing=loss.healing,
+        explained=is_explained,
+        confidence=confidence,
+    )
+    if after == 0 and before > 0:
+        yield ServiceEmptied(
+            service=service,
+            before=before,
+            self_healing=loss.healing,
+            declared=declared_size(view, row),
+            explained=is_explained,
+            confidence=confidence,
+        )
+
+
+def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
+    """Whether what a Service loses is let go of by who keeps it, and may be."""
+    if given_up(scene, service, things) or goes_alone(scene, things):
+        return True
+    if len(things) != 1:
+        return False
+    (thing,) = things
+    parent = scene.view.controller(service)
+    # WHY the Service too: it is the member's own, which the next member does not answer for.
+    return parent >= 0 and parent == scene.view.controller(thing) and member_replaced(scene, thing)
+
+
+def declared_size(view: GraphView, row: int) -> int:
+    """Return how many pods the controllers behind a Service want in all; bare pods count as one."""
+    size, makers = 0, set[int]()
+    for kind in view.classes_selected(row):
+        pod = view.one_alike(kind)
+        if pod < 0:
+            continue
+        maker = view.controller(pod)
+        if maker < 0:
+            size += len(view.pods_alike(kind))
+        elif maker not in makers:
+            makers.add(maker)
+            facts = view.facts(maker)
+            wants = facts.replicas if isinstance(facts, WorkloadFacts) else None
+            size += 1 if wants is None else _of_role(view, row, maker, wants)
+    return size
+
+
+def _of_role(view: GraphView, service: int, maker: int, wants: int) -> int:
+    """Return how many of the pods that a maker wants a Service is there for.
+
+    All, but for one that selects a role: of the members of a database it reaches the first alone,
+    and nobody ever declared two of those.
+    """
+    borne = {
+        kind
+        for kind in view.classes_selected(service)
+        if (one := view.one_alike(kind)) >= 0 and view.controller(one) == maker
+    }
+    # WHY first: of 500 pods in one class, none has to be counted.
+    if all(kind in borne for kind in view.classes_owned(maker) if view.one_alike(kind) >= 0):
+        return wants
+    return min(wants, sum(len(view.pods_alike(kind)) for kind in borne))
+
+
+def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
+    """Say what a Service loses when its selector changes."""
+    before_facts = rewritten.before.facts if rewritten.before is not None else None
+    after_facts = rewritten.after.facts
+    if (
+        rewritten.row is None
+        or not isinstance(before_facts, ServiceFacts)
+        or not isinstance(after_facts, ServiceFacts)
+        or before_facts.selector == after_facts.selector
+    ):
+        return
+    if after_facts.selector is None:
+        # WHY nothing: the controllers leave a Service without a selector alone, and so the slices
+        # that they have written; traffic goes on to the pods of today. That no pod of tomorrow is
+        # reached is what a changed selection says.
+        return
+    view = scene.view
+    had = view.ready_endpoints(rewritten.row)
+    pods = view.pods_selected(rewritten.after.key.namespace, after_facts.selector)
+    will = {view.uid(pod) for pod in pods if view.serves(pod)}
+    if before_facts.selector is None:
+        will |= _by_hand(view, rewritten.row)
+    service = scene.victim(rewritten.row)
+    lost = [row for uid in had - will if (row := view.find_uid(uid)) is not None]
+    turned = turns_to_next(scene, rewritten, lost)
+    if len(will) < len(had):
+        yield EndpointsLost(
+            service=service,
+            before=len(had),
+            after=len(will),
+            peak=len(had),
+            self_healing=False,
+            explained=turned,
+        )
+    if had and not will:
+        yield ServiceEmptied(
+            service=service,
+            before=len(had),
+            self_healing=False,
+            declared=declared_size(view, rewritten.row),
+            explained=turned,
+        )
+
+
+def _by_hand(view: GraphView, service: int) -> set[str]:
+    """Return the targets of the slices that no controller writes, which a new selector leaves."""
+    found: set[str] = set()
+    for link in view.needed_by(service):
+        if link.edge is Edge.SLICE_OF and view.labels(link.row).get(MANAGED_BY) not in CONTROLLERS:
+            facts = view.facts(link.row)
+            if isinstance(facts, SliceFacts):
+                found.update(facts.ready)
+    return found

@@ -1,0 +1,223 @@
+"""The same thing again and again: deleted and made anew, there and back, evicted as it comes.
+
+Read from what was let through lately, this request included. A number of times is a fact; how many
+are too many, a policy says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from suture.impact.causes.parents import asked_for
+from suture.impact.causes.recent import (
+    asks_removal,
+    restarter,
+    rewrites_status,
+    shape_number,
+    status_number,
+    taken_from,
+    takings,
+)
+from suture.impact.causes.unsettled import LOOP_S, evicted_again
+from suture.impact.effects import Churn, Confidence, Victim
+from suture.impact.ground.change import Change, Resized, Rewritten
+from suture.impact.ground.stamps import FOLLOWING, restarts
+from suture.impact.scene import Scene, named
+from suture.model.clock import Now
+from suture.model.deeds import Deed, What
+from suture.model.graph import GraphView
+from suture.model.names import PODS
+from suture.model.objects import WorkloadFacts
+from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
+
+WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
+
+REPEATED: Final = 2
+"""From how often on it is said: what happens once is no repetition."""
+
+ROWS_ASKED: Final = 64
+"""LIMIT: objects of a collection of which each is asked how often it went, 5 µs each."""
+
+
+def repeats(_change: Change) -> bool:
+    """Whether a change may repeat an earlier one: any may; most are told by one look-up."""
+    return True
+
+
+def churn_effects(scene: Scene) -> list[Churn]:
+    """Return what a request does not for the first time."""
+    now, change = scene.now, scene.change
+    found: list[Churn] = []
+    if now is None:
+        return found
+    made = change.rewritten
+    if change.direct:
+        found += _removed(scene, now)
+    elif made is not None and made.before is None:
+        found += _recreated(scene, now)
+    elif made is not None and scene.view.history.writes.knows(scene.request.key):
+        value = shape_number(made.after, scene.request.new_body)
+        found += _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
+        found += _restarted(scene, made, value, now)
+    elif made is None and rewrites_status(scene.request):
+        found += _status(scene, now)
+    if change.resized is not None and not change.resized.asked:
+        found += _scaled(scene, now)
+    return found
+
+
+def _removed(scene: Scene, now: Now) -> list[Churn]:
+    view, request = scene.view, scene.request
+    found: list[Churn] = []
+    if not asks_removal(request):
+        return found
+    evicted = scene.change.evicted or request.subresource == "eviction"
+    what = What.EVICTED if evicted else What.DELETED
+    word = "evicted" if evicted else "deleted"
+    for row in scene.change.direct[:ROWS_ASKED]:
+        key = view.key(row)
+        if view.history.writes.knows(key) and not scene.causes.explains(row):
+            deed = Deed(what, request.user.username, number(view.uid(row)))
+            found += _told(scene, word, deed, scene.victim(row), now)
+    found += _rounds(scene, word, now)
+    if evicted:
+        found += _unsettled(scene, now)
+    return found
+
+
+def _unsettled(scene: Scene, now: Now) -> Iterator[Churn]:
+    """Yield the owners of whose pods each one was evicted several times within some hours."""
+    for owner, times in evicted_again(scene.view, scene.change.direct[:ROWS_ASKED], now):
+        yield Churn(
+            target=scene.victim(owner), what="evicted", times=times, window_s=LOOP_S,
+            actors=1, rounds=True, confidence=Confidence.BOUNDED,
+        )  # fmt: skip
+
+
+def _rounds(scene: Scene, word: str, now: Now) -> Iterator[Churn]:
+    """Yield the owners of whose pods each one went several times over, on average.
+
+    WHY pods alone: of them a workload says how many it wants. Of other children few may be left
+    because each went once.
+    """
+    view, writes = scene.view, scene.view.history.writes
+    for uid, resource, count in takings(view, scene.change.direct):
+        if resource != PODS:
+            continue
+        said, holder = 0, taken_from(uid, resource)
+        # WHY first: the size of an owner is counted only where so many were taken that it may
+        # matter, and the longest window counts most.
+        if writes.counted(holder, now, WINDOWS_S[-1]) + count <= REPEATED:
+            continue
+        for window_s in WINDOWS_S:
+            taken = writes.counted(holder, now, window_s) + count
+            if taken <= REPEATED:
+                continue
+            owner = view.find_uid(uid)
+            if owner is None:
+                break
+            facts = view.facts(owner)
+            wanted = facts.replicas if isinstance(facts, WorkloadFacts) else None
+            if not wanted or view.terminating(owner):
+                break
+            times = taken // wanted
+            if times >= REPEATED and times > said:
+                said = times
+                yield Churn(
+                    target=scene.victim(owner), what=word, times=times, window_s=window_s,
+                    actors=1, rounds=True, confidence=Confidence.BOUNDED,
+                )  # fmt: skip
+
+
+def _recreated(scene: Scene, now: Now) -> Iterator[Churn]:
+    made, writes = scene.change.rewritten, scene.view.history.writes
+    if made is None or not writes.knows(made.after.key):
+        return
+    key, said = made.after.key, 0
+    for window_s in WINDOWS_S:
+        times = writes.written(key, What.DELETED, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(
+                target=named(key), what="recreated", times=times, window_s=window_s, actors=1
+            )
+
+
+def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[Churn]:
+    """Yield how often one actor had a workload make all its pods anew, each time otherwise.
+
+    WHY of one actor: what several do to one workload within the hour is a day's work.
+    """
+    request, writes, said = scene.request, scene.view.history.writes, 0
+    if made.before is None or made.after.key.resource not in FOLLOWING:
+        return
+    holder = restarter(request.user.username, made.before)
+    # WHY first: few templates are changed twice within the hour, and bodies are read for it.
+    if writes.counted(holder, now, WINDOWS_S[-1]) + 1 < REPEATED:
+        return
+    # WHY not the latest: reviewed once more, it is counted already.
+    if writes.latest(request.key, What.WROTE) == value or not restarts(request, made):
+        return
+    for window_s in WINDOWS_S:
+        times = writes.counted(holder, now, window_s) + 1
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(
+                target=named(made.after.key, made.after.uid), what="recreated", times=times,
+                window_s=window_s, actors=1, rounds=True, confidence=Confidence.BOUNDED,
+            )  # fmt: skip
+
+
+def _status(scene: Scene, now: Now) -> Iterator[Churn]:
+    request, writes = scene.request, scene.view.history.writes
+    if writes.written(request.key, What.STATUS, now, TEN_MINUTES_S) < REPEATED:
+        return
+    value = status_number(request.new_body)
+    yield from _flipped(scene, What.STATUS, value, named(request.key, request.object_uid), now)
+
+
+def _scaled(scene: Scene, now: Now) -> Iterator[Churn]:
+    resized = scene.change.resized
+    if resized is None:
+        return
+    key = scene.view.key(resized.row)
+    if not scene.view.history.writes.knows(key):
+        return
+    victim = scene.victim(resized.row)
+    deed = Deed(What.SCALED, scene.request.user.username, resized.after)
+    said = 0
+    for window_s in WINDOWS_S:
+        times = scene.view.history.writes.written(key, What.SCALED, now, window_s)
+        # WHY not towards what is asked for: one member after the other is no loop.
+        if times >= REPEATED and times > said and not _towards(scene.view, resized):
+            said = times
+            actors = scene.view.history.writes.times(key, deed, now, window_s)[1]
+            yield Churn(target=victim, what="scaled", times=times, window_s=window_s, actors=actors)
+    yield from _flipped(scene, What.SCALED, resized.after, victim, now)
+
+
+def _flipped(scene: Scene, what: What, value: int, victim: Victim, now: Now) -> Iterator[Churn]:
+    writes, key, said = scene.view.history.writes, scene.request.key, 0
+    deed = Deed(what, scene.request.user.username, value)
+    for window_s in WINDOWS_S:
+        times, actors = writes.flips(key, deed, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(
+                target=victim, what="flipped", times=times, window_s=window_s, actors=actors
+            )
+
+
+def _told(scene: Scene, word: str, deed: Deed, victim: Victim, now: Now) -> Iterator[Churn]:
+    writes, key, said = scene.view.history.writes, scene.request.key, 0
+    for window_s in WINDOWS_S:
+        times, actors = writes.times(key, deed, now, window_s)
+        if times >= REPEATED and times > said:
+            said = times
+            yield Churn(target=victim, what=word, times=times, window_s=window_s, actors=actors)
+
+
+def _towards(view: GraphView, resized: Resized) -> bool:
+    """Whether a workload grows, and to no more than those behind it ask for."""
+    return resized.before < resized.after <= asked_for(view, resized.row)

@@ -1,0 +1,298 @@
+"""Disruption arithmetic: what PodDisruptionBudgets still let go, and what a majority needs.
+
+Counts by pod class. An eviction is asked of the API server itself, a delete of a pod is not: the
+budget then says what was agreed, and nobody keeps to it.
+Source: policy/v1 PodDisruptionBudget and the disruption controller's rounding (shares of pods are
+rounded up); the eviction subresource (`IfHealthyBudget`: pods that are not Ready may go only while
+the budget is kept); StatefulSet and the member sets of custom resources: a majority of what was
+declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.parents import resize_explained, wanted_count
+from suture.impact.effects import DisruptionExceeded, QuorumLost
+from suture.impact.scene import Scene
+from suture.impact.workloads.podloss import pods_of
+from suture.model.edges import Edge
+from suture.model.facts import Amount, DisruptionBudgetFacts
+from suture.model.graph import GraphView, Lot
+from suture.model.names import DISRUPTION_BUDGETS, PODS, STATEFUL_SETS, WORKLOADS, Resource
+from suture.model.objects import CustomFacts, PodFacts, WorkloadFacts
+
+MEMBERS: Final = 3
+"""LIMIT: members of the smallest set that can have a majority and lose one."""
+
+
+class _Loss:
+    """What one budget, or one set of members, loses."""
+
+    __slots__ = ("explained", "healing", "ready", "unready")
+
+    def __init__(self) -> None:
+        self.ready = self.unready = 0
+        self.healing = self.explained = True
+
+    def add(self, scene: Scene, lot: Lot) -> None:
+        """Count the pods of a lot in."""
+        if lot.serves:
+            self.ready += lot.count
+        else:
+            self.unready += lot.count
+        left = lot.count - scene.causes.explained_of(lot)
+        self.explained &= not left
+        self.healing &= not left or scene.causes.heals(lot.first)
+
+
+def disruption_effects(scene: Scene) -> Iterable[DisruptionExceeded]:
+    """Yield each PodDisruptionBudget that stays and would be broken."""
+    view, losses = scene.view, dict[int, _Loss]()
+    for lot in scene.lots:
+        if lot.serves or (scene.change.evicted and _started(view, lot)):
+            for budget in view.selecting_class(lot.kind, DISRUPTION_BUDGETS):
+                if budget not in scene.removed:
+                    losses.setdefault(budget, _Loss()).add(scene, lot)
+    for budget, loss in sorted(losses.items()):
+        facts = view.facts(budget)
+        if not isinstance(facts, DisruptionBudgetFacts):
+            continue
+        serving, desired, allowed = _counted(scene, budget, facts)
+        # WHY below what is wanted: then the API server keeps those that are not Ready, too.
+        kept = 0 if facts.spares_unready or 0 < desired <= serving else loss.unready
+        if loss.ready + kept > allowed:
+            yield DisruptionExceeded(
+                budget=scene.victim(budget),
+                asked=loss.ready + kept,
+                allowed=allowed,
+                healthy=serving,
+                desired=desired,
+                evicted=scene.change.evicted,
+                self_healing=loss.healing,
+                explained=loss.explained,
+            )
+
+
+def kept_by_budget(scene: Scene, lot: Lot) -> bool:
+    """Whether a PodDisruptionBudget that stays lets Ready pods of a lot not go at this moment."""
+    view = scene.view
+    return any(
+        isinstance(facts := view.facts(budget), DisruptionBudgetFacts)
+        and lot.count > _counted(scene, budget, facts)[2]
+        for budget in view.selecting_class(lot.kind, DISRUPTION_BUDGETS)
+        if budget not in scene.removed
+    )
+
+
+def _counted(scene: Scene, budget: int, facts: DisruptionBudgetFacts) -> tuple[int, int, int]:
+    """Return how many pods of a budget are healthy, how many have to be, and how many may go.
+
+    Of an eviction as the budget's own status says: the API server goes by that alone, and it may be
+    of before. The disruption controller looks at the budgets that a changed pod has now, not at
+    those that it had, so that one whose pod was labelled out of it counts that pod still.
+    """
+    if scene.change.evicted and facts.expected:
+        return facts.healthy, facts.desired, facts.allowed
+    kinds = scene.view.classes_selected(budget)
+    serving = sum(map(scene.view.serving_alike, kinds))
+    expected = facts.expected or _wanted(scene, facts, kinds)
+    desired = desired_healthy(facts, expected)
+    return serving, desired, max(0, serving - desired) if expected else 0
+
+
+def _started(view: GraphView, lot: Lot) -> bool:
+    """Whether pods that are not Ready run, or are about to: one that nobody has placed may go."""
+    facts = view.facts(lot.first)
+    return lot.running and isinstance(facts, PodFacts) and bool(facts.node)
+
+
+def _wanted(scene: Scene, facts: DisruptionBudgetFacts, kinds: list[int]) -> int:
+    """Return how many pods are wanted, as long as the controller has not written a number.
+
+    All that run; but of a share, those that a controller keeps. Where that is none, the
+    disruption controller expects none, and lets none go.
+    """
+    view = scene.view
+    if not isinstance(facts.min_available, int):
+        kinds = [
+            kind
+            for kind in kinds
+            if (pod := view.one_alike(kind)) >= 0 and view.controller(pod) >= 0
+        ]
+    return sum(scene.running(kind)[0] for kind in kinds)
+
+
+def desired_healthy(facts: DisruptionBudgetFacts, expected: int) -> int:
+    """Return how many of the `expected` pods a budget wants healthy, as the controller computes it.
+
+    Shares are rounded up to a whole pod. A budget with neither bound allows nothing.
+    """
+    if facts.min_available is not None:
+        return _of(facts.min_available, expected)
+    if facts.max_unavailable is not None:
+        return max(0, expected - _of(facts.max_unavailable, expected))
+    return expected
+
+
+def _of(amount: Amount, expected: int) -> int:
+    """Return an amount as pods; a share that cannot be read is all of them."""
+    if isinstance(amount, int):
+        return amount
+    share = amount.removesuffix("%")
+    if not share.isdecimal():
+        return expected
+    return -(-int(share) * expected // 100)
+
+
+# ---------------------------------------------------------------- members
+
+
+def quorum_effects(scene: Scene) -> Iterable[QuorumLost]:
+    """Yield each set of members that stays and would have fewer Ready than a majority."""
+    sets, view = _Sets(scene), scene.view
+    for lot in scene.lots:
+        if lot.serves:
+            sets.pods_go(lot)
+    for resource, rows in scene.kinds.items():
+        if resource in WORKLOADS:
+            # What goes with its owners is a member of those alone that find it by label or name.
+            asked = view.pointing(rows, Edge.PARENT) if scene.causes.settled else rows
+            for row in asked:
+                sets.member_goes(row)
+    yield from sets.effects()
+    yield from _scaled(scene)
+
+
+class _Sets:
+    """Sets of members that lose some, each by what declares it and what its members are."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._pods: dict[int, _Loss] = {}
+        self._members: dict[tuple[int, Resource, str], list[int]] = {}
+
+    def pods_go(self, lot: Lot) -> None:
+        """Count pods that are members themselves."""
+        maker = self._scene.maker(lot)
+        if maker not in self._scene.removed and _declared(self._scene.view, maker) >= MEMBERS:
+            self._pods.setdefault(maker, _Loss()).add(self._scene, lot)
+
+    def member_goes(self, row: int) -> None:
+        """Count a workload that is one member of a custom resource."""
+        view = self._scene.view
+        for parent in parents_of(view, row):
+            if parent in self._scene.removed or view.terminating(parent):
+                continue
+            if (wanted_count(view, parent) or 0) >= MEMBERS:
+                key = (parent, view.resource(row), stem(view, row))
+                self._members.setdefault(key, []).append(row)
+
+    def effects(self) -> Iterable[QuorumLost]:
+        """Yield the sets that would lose their majority."""
+        view, causes = self._scene.view, self._scene.causes
+        for maker, loss in sorted(self._pods.items()):
+            members = _declared(view, maker)
+            serving = sum(map(view.serving_alike, view.classes_owned(maker)))
+            after = serving - loss.ready
+            if after < majority(members):
+                counts = (serving, after)
+                yield self._lost(
+                    maker, members, counts, healing=loss.healing, explained=loss.explained
+                )
+        for (parent, resource, name), gone in sorted(self._members.items()):
+            members = wanted_count(view, parent) or 0
+            siblings = _siblings(view, parent, resource, name)
+            ready = [row for row in siblings if pods_of(self._scene, row)[1]]
+            after = len(set(ready).difference(gone))
+            # WHY as many: what is fewer than a majority is another part of the same product.
+            whole = majority(members) <= len(siblings) <= members
+            if whole and after < majority(members) and after < len(ready):
+                explained = all(map(causes.explains, gone))
+                counts = (len(ready), after)
+                yield self._lost(parent, members, counts, healing=False, explained=explained)
+
+    def _lost(
+        self, owner: int, members: int, ready: tuple[int, int], *, healing: bool, explained: bool
+    ) -> QuorumLost:
+        return QuorumLost(
+            owner=self._scene.victim(owner),
+            members=members,
+            majority=majority(members),
+            before=ready[0],
+            after=ready[1],
+            self_healing=healing,
+            explained=explained,
+        )
+
+
+def majority(members: int) -> int:
+    """Return how many of some members are more than half."""
+    return members // 2 + 1
+
+
+def _declared(view: GraphView, maker: int) -> int:
+    """Return how many members a set of pods was declared with; 0 where it is no such set."""
+    resource = view.resource(maker)
+    if resource == STATEFUL_SETS:
+        facts = view.facts(maker)
+        return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
+    if resource in WORKLOADS or resource == PODS:
+        return 0
+    wanted = wanted_count(view, maker)
+    return _believed(view, maker) if wanted is None else wanted
+
+
+def _believed(view: GraphView, maker: int) -> int:
+    """Return the number that a custom resource says of itself, and that its pods bear out.
+
+    A majority of so many runs, and no more than they. Of several the most; 0 where none is.
+    """
+    facts = view.facts(maker)
+    if not isinstance(facts, CustomFacts) or not facts.sizes:
+        return 0
+    running = sum(view.running_alike(kind)[0] for kind in view.classes_owned(maker))
+    return max((size for size in facts.sizes if majority(size) <= running <= size), default=0)
+
+
+def parents_of(view: GraphView, row: int) -> list[int]:
+    """Return what made an object: its controller, and who finds it by label or name."""
+    found = [one.row for one in view.owners(row) if one.controller and one.present]
+    found += [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+    return list(dict.fromkeys(found))
+
+
+def stem(view: GraphView, row: int) -> str:
+    """Return a name without its last part, which tells members of one set apart."""
+    return view.key(row).name.rpartition("-")[0]
+
+
+def _siblings(view: GraphView, parent: int, resource: Resource, name: str) -> list[int]:
+    children = dict.fromkeys([*view.children_of(parent), *view.sources(parent, Edge.PARENT)])
+    return [
+        row
+        for row in children
+        if view.resource(row) == resource and not view.gone(row) and stem(view, row) == name
+    ]
+
+
+def _scaled(scene: Scene) -> Iterable[QuorumLost]:
+    """Yield a StatefulSet that is scaled under the majority of what it was."""
+    resized, view = scene.change.resized, scene.view
+    if resized is None or resized.row in scene.removed or resized.before < MEMBERS:
+        return
+    if view.resource(resized.row) != STATEFUL_SETS:
+        return
+    before = pods_of(scene, resized.row)[1]
+    after = min(before, resized.after)
+    if after < majority(resized.before) and after < before:
+        yield QuorumLost(
+            owner=scene.victim(resized.row),
+            members=resized.before,
+            majority=majority(resized.before),
+            before=before,
+            after=after,
+            self_healing=False,
+            explained=resize_explained(view, resized.row, resized.after, scene.change.rewritten),
+        )

@@ -1,0 +1,52 @@
+"""Workloads of the cluster itself that one actor stops one after the other.
+
+Beside `parents`, where somebody above a workload asks for its pods: nobody is above what the
+cluster is made of, and all of it asks. One of them is stopped to repair or to move something; who
+stops several stops the cluster, though each by itself is ordinary and serves nobody.
+Source: the namespaces that Kubernetes keeps for itself begin with `kube-`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.ground.change import Resized
+from suture.impact.ordinary.paused import notes_size
+from suture.impact.ordinary.sweeps import OTHERS, swept
+from suture.impact.scene import Scene
+from suture.model.deeds import What
+from suture.model.names import DEPLOYMENTS, STATEFUL_SETS
+from suture.model.objects import WorkloadFacts
+
+CLUSTERS_OWN: Final = "kube-"
+"""How the namespaces begin that are the cluster's own. SOURCE: Kubernetes, initial namespaces."""
+
+NOBODY: Final = -1
+
+
+def kept_up(scene: Scene, resized: Resized) -> int:
+    """Return how many pods of a workload the cluster asks for itself: one, or -1 for nobody does.
+
+    One, where it is the cluster's own and would be stopped, and the actor has stopped others there
+    within the hour that are so still. Not of what is put to sleep, with its size noted beside it.
+    """
+    view = scene.view
+    space = view.namespace(resized.row)
+    if resized.after or not space.startswith(CLUSTERS_OWN) or notes_size(scene.request, resized):
+        return NOBODY
+    others = (
+        row
+        for resource in (DEPLOYMENTS, STATEFUL_SETS)
+        for row in view.rows(resource, space)
+        if row != resized.row
+    )
+    return (
+        1
+        if swept(scene, others, lambda row: _is_stopped(scene, row), What.SCALED) >= OTHERS
+        else NOBODY
+    )
+
+
+def _is_stopped(scene: Scene, row: int) -> bool:
+    facts = scene.view.facts(row)
+    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
