@@ -17,7 +17,14 @@ from suture.impact.effects import Confidence, Hollowed
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene, named
-from suture.impact.workloads.room import LIMIT_RANGES, QUOTAS, Told, pods_refused, quota_room
+from suture.impact.workloads.room import (
+    LIMIT_RANGES,
+    QUOTAS,
+    Told,
+    pods_refused,
+    quota_room,
+    without_room,
+)
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import CRON_JOBS, PODS, SERVICE_ACCOUNTS, SERVICES, Resource
@@ -51,7 +58,7 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
         return
     resource = made.after.key.resource
     if resource == LIMIT_RANGES:
-        yield from _refused(scene, made)
+        yield from without_room(scene, pods_refused(scene, made))
         return
     tell = _TELLS.get(resource, _backends)
     for what, before, after in tell(scene, made):
@@ -63,23 +70,6 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
             population=scene.view.count(resource),
             confidence=Confidence.EXACT,
             reversible=what != "address",
-        )
-
-
-def _refused(scene: Scene, made: Rewritten) -> Iterator[Hollowed]:
-    """Tell of each pod that could not be made again under a limit range.
-
-    WHY each: a range is set for a whole namespace, and takes as much as runs there.
-    """
-    running, pods = pods_refused(scene, made)
-    for pod in pods:
-        yield Hollowed(
-            target=scene.victim(pod),
-            what="room",
-            before=running,
-            after=0,
-            population=scene.view.count(PODS),
-            confidence=Confidence.BOUNDED,
         )
 
 

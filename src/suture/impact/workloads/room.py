@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from suture.impact.effects import Confidence, Hollowed
 from suture.impact.ground.bodies import Limit, Spec, read_body
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.fit import Asked
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
-from suture.model.names import Resource
+from suture.model.names import PODS, Resource
 from suture.model.placement import Placement
 from suture.model.quantities import cpu_m, memory_mi
 
@@ -106,6 +107,23 @@ def pods_confined(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
         if count and pod >= 0 and asked.of(pod).unconfined:
             kinds.append(kind)
     return running, list(islice(_running(view, kinds), PODS_TOLD))
+
+
+def without_room(scene: Scene, found: tuple[int, list[int]]) -> Iterator[Hollowed]:
+    """Tell of each pod that could not be made again, beside how many run in its namespace.
+
+    WHY each: what takes their room is set for a whole namespace, and takes as much as runs there.
+    """
+    running, pods = found
+    for pod in pods:
+        yield Hollowed(
+            target=scene.victim(pod),
+            what="room",
+            before=running,
+            after=0,
+            population=scene.view.count(PODS),
+            confidence=Confidence.BOUNDED,
+        )
 
 
 def _running(view: GraphView, kinds: Iterable[int]) -> Iterator[int]:

@@ -14,7 +14,7 @@ from suture.impact.effects import Confidence, Hollowed, SelectionChanged
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene
 from suture.impact.traffic.networkpolicies import POLICIES
-from suture.impact.workloads.room import pods_confined
+from suture.impact.workloads.room import pods_confined, without_room
 from suture.model.edges import Selection
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.graph import GraphView
@@ -53,7 +53,7 @@ def space_effects(scene: Scene) -> Iterator[SelectionChanged | Hollowed]:
     name = made.after.key.name
     kinds = [kind for kind in scene.view.classes_in(name) if scene.running(kind)[0]]
     if kinds:
-        yield from _confined(scene, made)
+        yield from without_room(scene, pods_confined(scene, made))
         yield from _peers(scene, made, made.before, name)
         kinds = kinds[:CLASSES_ASKED]
         had, has = _webhooks(scene, name, made.before.labels, made.after.labels, kinds)
@@ -66,20 +66,6 @@ def space_effects(scene: Scene) -> Iterator[SelectionChanged | Hollowed]:
                 population=scene.view.count(NAMESPACES),
                 confidence=Confidence.BOUNDED,
             )
-
-
-def _confined(scene: Scene, made: Rewritten) -> Iterator[Hollowed]:
-    """Tell of each pod that could not be made again under the level that a namespace enforces."""
-    running, pods = pods_confined(scene, made)
-    for pod in pods:
-        yield Hollowed(
-            target=scene.victim(pod),
-            what="room",
-            before=running,
-            after=0,
-            population=scene.view.count(PODS),
-            confidence=Confidence.BOUNDED,
-        )
 
 
 def _peers(
