@@ -17,7 +17,8 @@ from suture.model.edges import Edge
 from suture.model.names import Gvk, Resource
 from suture.model.objects import ClusterObject
 from suture.wire.kinds import SHAPES
-from suture.wire.trim import ENDS, ENDS_BYTES, Both, TrimError, Trimmer
+from suture.wire.oddities import TrimError
+from suture.wire.trim import ENDS, ENDS_BYTES, Both, Trimmer
 
 APPLICATION = "argocd.argoproj.io/tracking-id"
 

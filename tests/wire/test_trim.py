@@ -33,7 +33,8 @@ from suture.model.objects import (
 )
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.kinds import SHAPES
-from suture.wire.trim import TrimError, Trimmer
+from suture.wire.oddities import TrimError
+from suture.wire.trim import Trimmer
 from suture.wire.workloadshapes import TEMPLATE_BYTES
 
 WEB = Requirement("app", Operator.IN, ("web",))

@@ -22,8 +22,9 @@ from suture.model.selectors import Operator, Selector
 from suture.wire.admission import Options
 from suture.wire.audit import Write
 from suture.wire.kinds import SHAPES
+from suture.wire.oddities import UNREADABLE, TrimError
 from suture.wire.patches import strategic
-from suture.wire.trim import PARTIAL, READERS, UNREADABLE, Reader, TrimError, Trimmer
+from suture.wire.trim import PARTIAL, READERS, Reader, Trimmer
 
 PLACEHOLDER = "by-name:"
 """What the uid begins with of an object of which the log tells no more than its name."""

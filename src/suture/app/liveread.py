@@ -16,8 +16,8 @@ from suture.errors import NotFoundError, SutureError, UnavailableError
 from suture.model.clock import Now
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
+from suture.wire.oddities import TrimError
 from suture.wire.pages import FULL_OBJECT, PARTIAL_OBJECT
-from suture.wire.trim import TrimError
 
 REFRESH_OBJECTS = 32
 """LIMIT: objects in one live read: twice what one refusal rests on; 3 ms each, side by side."""

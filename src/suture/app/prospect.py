@@ -23,8 +23,9 @@ from suture.model.objects import CrdFacts
 from suture.model.ruleformat import KIND, is_rule, read_rule
 from suture.wire.discovery import ApiResource
 from suture.wire.manifests import Empty, Found, Text, read_manifests
+from suture.wire.oddities import TrimError
 from suture.wire.projections import UNREADABLE, plain
-from suture.wire.trim import TrimError, Trimmer
+from suture.wire.trim import Trimmer
 from suture.wire.undiscovered import Kinds
 
 PAGE_ITEMS = 250

@@ -40,7 +40,8 @@ from suture.model.objects import ClusterObject, CrdFacts
 from suture.model.rules import RuleFacts
 from suture.wire.kinds import SHAPES
 from suture.wire.manifests import Empty, Found, LostError, Text, read_manifests
-from suture.wire.trim import TrimError, Trimmer
+from suture.wire.oddities import TrimError
+from suture.wire.trim import Trimmer
 from suture.wire.undiscovered import NAMED, Kind, Kinds, built_in
 
 DEFAULT_NAMESPACE = "default"

@@ -17,8 +17,9 @@ from suture.model.objects import ClusterObject
 from suture.model.request import CollectionItem, DeleteOptions, One, Request
 from suture.verdict import Verdict
 from suture.wire.interned import Interned
+from suture.wire.oddities import UNREADABLE, TrimError
 from suture.wire.shapes import ABSENT
-from suture.wire.trim import UNREADABLE, Both, Reader, TrimError, Trimmer
+from suture.wire.trim import Both, Reader, Trimmer
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"

@@ -20,8 +20,8 @@ from suture.model.actor import UserInfo
 from suture.model.names import LEASES, NAMESPACES, Gvr, ObjectKey, Resource
 from suture.model.selectors import Selector, parse_selector
 from suture.wire.interned import Interned
+from suture.wire.oddities import UNREADABLE
 from suture.wire.shapes import ABSENT
-from suture.wire.trim import UNREADABLE
 from suture.wire.users import USERS, read_user
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})

@@ -16,7 +16,7 @@ from suture.model.names import NAMESPACES, Gvk, Gvr, Operation
 from suture.model.request import Collection, Extent, One, Request
 from suture.model.selectors import Operator, Requirement, Selector, parse_selector
 from suture.wire.admission import refuse
-from suture.wire.trim import UNREADABLE
+from suture.wire.oddities import UNREADABLE
 from suture.wire.users import User
 
 API_VERSION = "authorization.k8s.io/v1"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from suture.wire.oddities import UNREADABLE
 from suture.wire.pages import WatchError
-from suture.wire.trim import UNREADABLE
 
 
 class Identity(msgspec.Struct, rename={"version": "resourceVersion"}, gc=False):

@@ -17,7 +17,7 @@ import msgspec
 from suture.errors import DocumentError
 from suture.model.documents import Document, Path, field_text, read_as
 from suture.wire.mend import mended
-from suture.wire.trim import UNREADABLE
+from suture.wire.oddities import UNREADABLE
 from suture.wire.yaml import read_each
 
 _AT_BYTE = re.compile(r" \(byte (\d+)\)\Z")

@@ -16,9 +16,10 @@ import msgspec
 from suture.errors import InputError
 from suture.model.objects import ClusterObject, PodState
 from suture.wire.mend import mended
+from suture.wire.oddities import UNREADABLE, TrimError
 from suture.wire.podstates import DELETED, MODIFIED, PodEnd, pod_end, pod_state
 from suture.wire.shapes import ABSENT, Document, Meta
-from suture.wire.trim import UNREADABLE, Reader, TrimError
+from suture.wire.trim import Reader
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 """The annotation of the bookmark that ends the list part of a stream."""

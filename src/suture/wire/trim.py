@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
 
-from suture.errors import InputError
 from suture.model.absence import ARGO_NAMESPACE
 from suture.model.bounded import oldest
 from suture.model.difference import all_parts, differing
@@ -27,6 +25,7 @@ from suture.wire.declared import ruled
 from suture.wire.interned import Interned
 from suture.wire.kinds import SECRET_KEYS, SHAPES
 from suture.wire.managedby import Managers, managed_by
+from suture.wire.oddities import UNREADABLE, Owner, anything, odd_meta, odd_owners
 from suture.wire.shapes import (
     ABSENT,
     Document,
@@ -34,7 +33,6 @@ from suture.wire.shapes import (
     ManagedMeta,
     Meta,
     Shape,
-    Time,
 )
 from suture.wire.users import USERS, read_user
 
@@ -64,34 +62,6 @@ most, and nobody who invents more makes us grow."""
 
 PARTIAL = "PartialObjectMetadata"
 
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What the decoder throws at bytes that are no JSON, are not of the expected shape, or are nested
-deeper than the interpreter's stack."""
-
-
-class TrimError(InputError):
-    """The bytes are not JSON at all, so that nothing can be said of the object."""
-
-    code = "object_unreadable"
-
-
-class _Owner(msgspec.Struct, rename="camel", gc=False):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    controller: bool | None = None
-    block_owner_deletion: bool | None = None
-
-    def reference(self) -> OwnerReference:
-        return OwnerReference(
-            Gvk.of(self.api_version, self.kind),
-            self.name,
-            self.uid,
-            bool(self.controller),
-            bool(self.block_owner_deletion),
-        )
-
 
 class _Head(ManagedDocument, gc=False, forbid_unknown_fields=True):
     """What stands before an object's spec, as API servers write it."""
@@ -119,15 +89,10 @@ class _End(msgspec.Struct, gc=False):
 
 _SPEC = b',"spec":'
 
-_EPOCH = datetime.fromtimestamp(1, UTC)
-
-# WHY a float hook: numbers past a double's range are JSON too, and are never read here.
-_any_decoder = msgspec.json.Decoder(float_hook=float)
 _meta_decoder = msgspec.json.Decoder(ManagedMeta)
 _head_decoder = msgspec.json.Decoder(_Head)
-_owner_decoder = msgspec.json.Decoder(_Owner)
 _labels_decoder = msgspec.json.Decoder(dict[str, str] | None)
-_owners_decoder = msgspec.json.Decoder(tuple[_Owner, ...] | None)
+_owners_decoder = msgspec.json.Decoder(tuple[Owner, ...] | None)
 
 
 class Both(NamedTuple):
@@ -218,7 +183,7 @@ class Trimmer:
             pairs = _labels_decoder.decode(raw)
         except UNREADABLE:
             self.odd["", "labels"] += 1
-            found = _anything(raw)
+            found = anything(raw)
             whole = found if isinstance(found, dict) else {}
             pairs = {key: value for key, value in whole.items() if isinstance(value, str)}
         if not pairs:
@@ -232,9 +197,9 @@ class Trimmer:
             return tuple(owner.reference() for owner in _owners_decoder.decode(raw) or ())
         except UNREADABLE:
             self.odd["", "owners"] += 1
-            found = _anything(raw)
+            found = anything(raw)
             owners = found if isinstance(found, list) else []
-            return tuple(owner.reference() for one in owners for owner in _odd_owner(one))
+            return tuple(owner.reference() for one in owners for owner in odd_owners(one))
 
 
 class Reader:
@@ -415,14 +380,14 @@ class Reader:
 
     def _odd_one(self, body: bytes) -> ClusterObject:
         """Read an object whose projection failed: part by part, leaving out what is odd."""
-        found = _anything(body)
+        found = anything(body)
         whole: dict[str, Any] = found if isinstance(found, dict) else {}
         kind, raw = whole.get("kind"), whole.get("metadata")
         try:
             meta = _meta_decoder.decode(msgspec.json.encode(raw))
         except UNREADABLE:
             self._count("metadata")
-            meta = _odd_meta(raw if isinstance(raw, dict) else {})
+            meta = odd_meta(raw if isinstance(raw, dict) else {})
         # WHY as partial: the metadata alone first, whatever the rest is like.
         kept = self.made(Document(PARTIAL, meta))
         if self.shape is None or kind == PARTIAL:
@@ -447,52 +412,3 @@ def _controlled(owners: tuple[OwnerReference, ...]) -> bool:
 
 def _joined(needs: Sequence[Need], more: tuple[Need, ...]) -> Sequence[Need]:
     return needs.also(more) if isinstance(needs, PodNeeds) else (*needs, *more)
-
-
-def _odd_owner(value: object) -> list[_Owner]:
-    try:
-        return [_owner_decoder.decode(msgspec.json.encode(value))]
-    except UNREADABLE:
-        return []
-
-
-def _anything(raw: bytes) -> Any:
-    try:
-        return _any_decoder.decode(raw)
-    except UNREADABLE as error:
-        raise TrimError(f"object cannot be read: {error}") from error
-
-
-def _odd_meta(raw: Mapping[str, Any]) -> ManagedMeta:
-    """Pick what is as it should be from metadata of which some part is not."""
-    finalizers = raw.get("finalizers")
-    return ManagedMeta(
-        name=_text(raw.get("name")),
-        namespace=_text(raw.get("namespace")),
-        uid=_text(raw.get("uid")),
-        resource_version=_text(raw.get("resourceVersion")),
-        creation_timestamp=_time(raw.get("creationTimestamp")),
-        deletion_timestamp=_time(raw.get("deletionTimestamp")),
-        labels=_raw(raw.get("labels")),
-        owner_references=_raw(raw.get("ownerReferences")),
-        finalizers=tuple(map(_text, finalizers)) if isinstance(finalizers, list) else None,
-        annotations=_raw(raw.get("annotations")),
-    )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _time(value: object) -> Time | None:
-    if value is None:
-        return None
-    try:
-        return msgspec.convert(value, Time)
-    except msgspec.ValidationError:
-        # WHY not None: an object with a deletionTimestamp is going, whatever the time says.
-        return _EPOCH
-
-
-def _raw(value: object) -> msgspec.Raw:
-    return ABSENT if value is None else msgspec.Raw(msgspec.json.encode(value))
