@@ -8,7 +8,9 @@ from suture.lab.life.rollout import restart_change, rolled
 from suture.lab.scenarios.shapes import parts
 
 SPACE = "secured"
-READERS = 8
+READERS = 20
+"""Renewed in turn, each fifteen times an hour: an hour stands for months, and a workload that one
+actor restarts more than twenty times in an hour is a loop (`churn-growth`)."""
 
 
 class Certificates(Actor):
@@ -16,6 +18,7 @@ class Certificates(Actor):
 
     every_s = 12.0
     _issued = 0
+    _turns = 0
 
     async def prepare(self) -> None:
         """Make the applications, each with a Service and a mounted Secret."""
@@ -33,7 +36,8 @@ class Certificates(Actor):
 
     async def turn(self) -> None:
         """Renew one certificate: mostly in place, sometimes under a new name."""
-        name = f"reader-{self.hand.dice.randrange(READERS)}"
+        name = f"reader-{self._turns % READERS}"
+        self._turns += 1
         if self.hand.dice.randrange(3):
             await self._renew(name)
         else:
