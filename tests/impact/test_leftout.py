@@ -202,6 +202,13 @@ def test_annotations_that_cannot_be_read() -> None:
             ({"a"}, set()),
         ),
         (
+            {"a": [{"component": "b", "size": 1}], "c": [{"dName": "e", "count": 2}]},
+            {"a": [{"component": "f", "size": 1}], "c": [{"dName": "g", "count": 2}]},
+            ({"b", "e"}, {"f", "g"}),
+        ),
+        ({"a": [{"className": "b"}]}, {"a": [{"x": 1}]}, (set(), set())),
+        ({"a": [{"bName": "c", "dName": "e", "size": 1}]}, {"a": [{"x": 1}]}, (set(), set())),
+        (
             {"racks": [{"name": "a", "members": 0}, {"name": "b", "members": 0}]},
             {"racks": [{"name": "a", "members": 2}, {"name": "b", "members": 0}]},
             (set(), {"a"}),

@@ -151,10 +151,10 @@ def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
 def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the parts that a spec has no more, and of those that it has again.
 
-    A part is a map or a list that stands in the spec, or an item of a list with a `name`; what has
-    an `enabled` is switched on and off by it, and an item by its number, one of `NUMBERS`, while
-    another item of the list has members. An empty name is all of it, by one of `SWITCHES` or by an
-    annotation, one of `STOPS`.
+    A part is a map or a list that stands in the spec, or an item of a list with a `name`, or with
+    members and a `component` or one `…Name`. What has an `enabled` is switched on and off by it,
+    and an item by its number, one of `NUMBERS`, while another item of the list has members. An
+    empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
     """
     before, after = all_parts(old_body), all_parts(new_body)
     was, is_now = _told_to_stop(before), _told_to_stop(after)
@@ -233,10 +233,28 @@ def _as_parts(value: object) -> dict[str, object]:
         return value
     items = value if isinstance(value, list) else []
     return {
-        item["name"]: item
+        name: item
         for item in items
-        if isinstance(item, dict) and isinstance(item.get("name"), str)
+        if isinstance(item, dict) and (name := _called(item)) is not None
     }
+
+
+def _called(item: dict[str, object]) -> str | None:
+    """Return what an item of a list is called: by `name`; what has members, by its one such field.
+
+    WHY members: the Secret or the class that an item names is not what the item is.
+    """
+    name = item.get("name")
+    if isinstance(name, str):
+        return name
+    if COMPONENT.isdisjoint(item) and NUMBERS.isdisjoint(item):
+        return None
+    found = [
+        value
+        for field, value in item.items()
+        if isinstance(value, str) and (field == "component" or field.endswith("Name"))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _told_to_stop(parts: dict[str, msgspec.Raw]) -> bool:
