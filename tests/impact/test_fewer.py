@@ -7,16 +7,17 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from support.asking import effects, update
+from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ObjectsRemoved
+from suture.impact.effects import EndpointsLost, ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import STATEFUL_SETS, Resource
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.names import PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.selectors import Selector
 
 MONITORS = Resource("monitoring.example.com", "monitors")
 MONITOR = thing(MONITORS, "main", "prod")
@@ -117,3 +118,56 @@ def test_a_number_that_was_as_many_as_the_children_labelled_alike(
     monitored.rewrite({"workers": 3}, {"workers": 2})
     gone = [one for one in (*workers, head) if one.key.name in going]
     assert monitored.explained_of(gone) == explained
+
+
+POOLS, POD_SETS = Resource("mq.example.com", "pools"), Resource("mq.example.com", "podsets")
+POOL = thing(POOLS, "old", "prod")
+POD_SET = thing(POD_SETS, "main-old", "prod", owners=[owner(POOL, controller=False)])
+
+
+def broker(number: int, of: ClusterObject) -> list[ClusterObject]:
+    """Return a broker of a set, and the Service that leads to it alone."""
+    name = f"{of.key.name}-{number}"
+    selects = ServiceFacts(Selector.of({"pod": name}))
+    labels = {"mq": "main", "pod": name}
+    facts = PodFacts(ready=True, node="node-1")
+    return [
+        thing(PODS, name, "prod", owners=[owner(of)], labels=labels, facts=facts),
+        thing(SERVICES, name, "prod", facts=selects),
+    ]
+
+
+def emptied_pool(size: int, *, beside: int) -> list[bool]:
+    """Whether each broker may go, one after the other, of a pool of three made smaller.
+
+    `beside`: brokers of another pool.
+    """
+    other = thing(POD_SETS, "main-new", "prod")
+    brokers = [broker(number, POD_SET) for number in range(3)]
+    rest = [broker(number, other) for number in range(beside)]
+    facing = thing(SERVICES, "main", "prod", facts=ServiceFacts(Selector.of({"mq": "main"})))
+    graph = graph_of(POOL, POD_SET, other, facing, *brokers, *rest)
+    view = GraphView(graph, History())
+    bodies = (b'{"spec":{"replicas":3}}', msgspec.json.encode({"spec": {"replicas": size}}))
+    lowered = update(POOL, POOL, bodies=bodies)
+    remember(lowered, project(lowered, view), view, START)
+    found = []
+    for pod, _ in reversed(brokers):
+        impact = impact_of(delete(pod), view)
+        found.append(all(one.explained for one in effects(impact, EndpointsLost)))
+        graph.remove(pod.key)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("size", "beside", "may_go"),
+    [
+        pytest.param(0, 3, [True, True, True], id="emptied beside another"),
+        pytest.param(0, 0, [False, False, False], id="the only one emptied"),
+        pytest.param(2, 0, [True, False, False], id="made smaller"),
+        pytest.param(3, 3, [False, False, False], id="left as it was"),
+    ],
+)
+def test_pods_that_a_child_keeps_for_it(size: int, beside: int, may_go: list[bool]) -> None:
+    """A pool has its brokers by a set of its own kind; to nothing only where others serve."""
+    assert emptied_pool(size, beside=beside) == may_go

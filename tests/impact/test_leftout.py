@@ -196,6 +196,38 @@ def test_annotations_that_cannot_be_read() -> None:
             {"a": {"enabled": True, "router": {"image": "x"}}},
             (set(), {"a", "router"}),
         ),
+        (
+            {"racks": [{"name": "a", "members": 1}, {"name": "b", "members": 3}]},
+            {"racks": [{"name": "a", "members": 0}, {"name": "b", "members": 3}]},
+            ({"a"}, set()),
+        ),
+        (
+            {"a": [{"component": "b", "size": 1}], "c": [{"dName": "e", "count": 2}]},
+            {"a": [{"component": "f", "size": 1}], "c": [{"dName": "g", "count": 2}]},
+            ({"b", "e"}, {"f", "g"}),
+        ),
+        ({"a": [{"className": "b"}]}, {"a": [{"x": 1}]}, (set(), set())),
+        ({"a": [{"bName": "c", "dName": "e", "size": 1}]}, {"a": [{"x": 1}]}, (set(), set())),
+        (
+            {"racks": [{"name": "a", "members": 0}, {"name": "b", "members": 0}]},
+            {"racks": [{"name": "a", "members": 2}, {"name": "b", "members": 0}]},
+            (set(), {"a"}),
+        ),
+        (
+            {"racks": [{"name": "a", "members": 3}, {"name": "b", "members": 3}]},
+            {"racks": [{"name": "a", "members": 0}, {"name": "b", "members": 0}]},
+            (set(), set()),
+        ),
+        (
+            {"racks": [{"name": "a", "days": 1}, {"name": "b", "days": 3}]},
+            {"racks": [{"name": "a", "days": 0}, {"name": "b", "days": 3}]},
+            (set(), set()),
+        ),
+        (
+            {"a": {"size": 1}, "b": {"size": 1}},
+            {"a": {"size": 0}, "b": {"size": 1}},
+            (set(), set()),
+        ),
         ({"pause": True}, {}, (set(), {""})),
         ({"a": "text"}, {"a": 3}, (set(), set())),
     ],

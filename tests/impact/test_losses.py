@@ -443,6 +443,42 @@ def test_a_content_may_go_once_its_snapshot_was_seen_to_go() -> None:
     assert (found.last_copy, found.explained) == (True, True)
 
 
+@pytest.mark.parametrize("another", [False, True], ids=["its own content", "another's too"])
+def test_the_content_that_was_there_first_is_no_copy_of_its_snapshot(*, another: bool) -> None:
+    """What a snapshot is made of by name goes with it; of another snapshot of it a copy stays."""
+    content = thing(SNAPSHOT_CONTENTS, "c-1", facts=SnapshotContentFacts("Delete"))
+    own = needing(
+        thing(SNAPSHOTS, "first", "shop", facts=SnapshotFacts(ready=True)),
+        Need(Edge.SNAPSHOT_SOURCE, content.key),
+        Need(Edge.SNAPSHOT_CONTENT, content.key),
+    )
+    other = needing(
+        thing(SNAPSHOTS, "second", "shop", facts=SnapshotFacts(ready=True)),
+        Need(Edge.SNAPSHOT_SOURCE, thing(CLAIMS, "data", "shop").key),
+    )
+    claim = thing(CLAIMS, "data", "shop", facts=ClaimFacts(bound=True, volume="pv"))
+    view = view_of(content, own, other, claim)
+    (found,) = effects(delete(other if another else own), view, DataLost)
+    assert (found.last_copy, found.explained) == (not another, False)
+
+
+@pytest.mark.parametrize(
+    ("maker", "explained"),
+    [
+        pytest.param("system:serviceaccount:lb:operator", True, id="by itself"),
+        pytest.param("system:serviceaccount:csi:snapshotter", False, id="by another"),
+    ],
+)
+def test_a_content_that_the_actor_made_is_its_own_to_erase(maker: str, *, explained: bool) -> None:
+    """A backup that has expired is erased by a name made for that."""
+    content = thing(SNAPSHOT_CONTENTS, "c-1", facts=SnapshotContentFacts("Delete"))
+    view = view_of(content)
+    view.history.note_created(content.uid, maker, "", content.key, START)
+    (lost,) = effects(delete(content), view, DataLost)
+    (outside,) = effects(delete(content), view, ExternalDeleted)
+    assert (lost.explained, bool(outside.explained)) == (explained, explained)
+
+
 def test_a_service_for_a_role_declares_one() -> None:
     """Of three members it reaches the one that bears the label; nobody declared two of those."""
     members = workload("db", "shop", replicas=3)

@@ -1,16 +1,27 @@
-"""Autoscalers that cannot read what they go by explain no smaller size."""
+"""Autoscalers: what size those explain that cannot read what they go by, and of what has none."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
+from support.asking import effects, impact_of, update
 from support.cluster import owner, thing, view_of, workload
 from suture.impact.causes.parents import resize_explained
+from suture.impact.effects import PodsLost
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
-from suture.model.names import AUTOSCALERS, SCALED_OBJECTS
-from suture.model.objects import ClusterObject
+from suture.model.names import (
+    AUTOSCALERS,
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    SCALED_OBJECTS,
+    SERVICES,
+    Resource,
+)
+from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.selectors import Selector
 
 WEB = workload("web", replicas=6)
 
@@ -52,3 +63,65 @@ def test_who_made_an_autoscaler_sizes_by_it() -> None:
     assert explained(0, maker, blind)
     assert explained(2, scaler(0, 9, 9), well)
     assert not explained(0, scaler(0, 9, 9), well)
+
+
+APP = thing(Resource("app.example.com", "apps"), "web", "prod")
+
+
+def colour(value: str, *, ready: int = 6, member: bool = False) -> list[ClusterObject]:
+    """Return one of two Deployments that are alike but for one label."""
+    labels = {"app": "web", "colour": value}
+    facts = WorkloadFacts(6, Selector.of(labels))
+    keeper = [owner(APP)] if member else []
+    root = thing(DEPLOYMENTS, f"web-{value}", "prod", owners=keeper, facts=facts)
+    below = thing(REPLICA_SETS, f"web-{value}-1", "prod", owners=[owner(root)], facts=facts)
+    pods = [
+        thing(
+            PODS, f"web-{value}-1-{at}", "prod", labels=labels, owners=[owner(below)],
+            facts=PodFacts(ready=at < ready, node="node-1"),
+        )
+        for at in range(6)
+    ]  # fmt: skip
+    return [root, below, *pods]
+
+
+def wanted_of_blue(
+    *beside: list[ClusterObject],
+    leads: dict[str, str],
+    by: Resource = AUTOSCALERS,
+    size: int = 0,
+    member: bool = False,
+) -> int:
+    """Return how many pods are asked for of the old colour, which an autoscaler sizes."""
+    blue = colour("blue", member=member)
+    sizes = msgspec.structs.replace(
+        thing(by, "web", "prod", facts=AutoscalerFacts(4, 9)),
+        needs=(Need(Edge.SCALES, blue[0].key),),
+    )
+    facing = thing(SERVICES, "web", "prod", facts=ServiceFacts(Selector.of(leads)))
+    view = view_of(APP, blue, sizes, facing, *beside)
+    after = msgspec.structs.replace(
+        blue[0], facts=WorkloadFacts(size, Selector.of({"app": "web", "colour": "blue"}))
+    )
+    (lost,) = effects(impact_of(update(blue[0], after), view), PodsLost)
+    return lost.wanted
+
+
+GREEN = {"app": "web", "colour": "green"}
+
+
+def test_the_old_colour_is_switched_off_with_its_autoscaler() -> None:
+    """Once the new one serves: size 0 leaves an autoscaler with nothing to say."""
+    assert wanted_of_blue(colour("green"), leads=GREEN) == -1
+    assert wanted_of_blue(colour("green"), leads={"app": "web"}) == -1
+
+
+def test_otherwise_an_autoscaler_asks_for_its_least() -> None:
+    """Too little serves, traffic goes to the old, some of it stays, or another has a say."""
+    green = colour("green")
+    assert wanted_of_blue(leads=GREEN) == 4
+    assert wanted_of_blue(colour("green", ready=5), leads=GREEN) == 4
+    assert wanted_of_blue(green, leads={"app": "web", "colour": "blue"}) == 4
+    assert wanted_of_blue(green, leads=GREEN, size=1) == 4
+    assert wanted_of_blue(green, leads=GREEN, by=SCALED_OBJECTS) == 4
+    assert wanted_of_blue(green, leads=GREEN, member=True) == 4

@@ -21,6 +21,9 @@ ENABLED: Final = "enabled"
 COMPONENT: Final = frozenset({"size", "replicas", "instances", "image"})
 """What a part has of which something runs."""
 
+NUMBERS: Final = frozenset({"size", "replicas", "instances", "count", "members", "nodes"})
+"""How an item of a list calls the number of its members."""
+
 PART_DEPTH: Final = 4
 """LIMIT: levels of a spec at which parts are told of; deeper ones are settings of a part."""
 
@@ -148,9 +151,10 @@ def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
 def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the parts that a spec has no more, and of those that it has again.
 
-    A part is a map or a list that stands in the spec, or an item of a list with a `name`; what has
-    an `enabled` is switched on and off by it. An empty name is all of it, by one of `SWITCHES` or
-    by an annotation, one of `STOPS`.
+    A part is a map or a list that stands in the spec, or an item of a list with a `name`, or with
+    members and a `component` or one `…Name`. What has an `enabled` is switched on and off by it,
+    and an item by its number, one of `NUMBERS`, while another item of the list has members. An
+    empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
     """
     before, after = all_parts(old_body), all_parts(new_body)
     was, is_now = _told_to_stop(before), _told_to_stop(after)
@@ -158,15 +162,21 @@ def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], fr
     if was == is_now and before.get("spec") == after.get("spec"):
         return frozenset(), frozenset()
     old, new = _spec(old_body), _spec(new_body)
-    gone, back = _left_out(old, new, PART_DEPTH), _left_out(new, old, PART_DEPTH)
+    gone = _left_out(old, new, PART_DEPTH)
+    back = _left_out(new, old, PART_DEPTH, beside=False)
     was, is_now = was or _switched_off(old), is_now or _switched_off(new)
     if was != is_now:
         (gone if is_now else back).add("")
     return frozenset(gone), frozenset(back)
 
 
-def _left_out(old: dict[str, object], new: dict[str, object], depth: int) -> set[str]:
-    """Return the names of the parts of one map that another has not, or has switched off."""
+def _left_out(
+    old: dict[str, object], new: dict[str, object], depth: int, *, beside: bool = True
+) -> set[str]:
+    """Return the names of the parts of one map that another has not, or has switched off.
+
+    `beside`: an item whose number is nothing only beside one that has members.
+    """
     found: set[str] = set()
     for name, before in old.items():
         after = new.get(name)
@@ -180,8 +190,31 @@ def _left_out(old: dict[str, object], new: dict[str, object], depth: int) -> set
         if had.get(ENABLED) is True and has.get(ENABLED) is False:
             found |= {name, *_components(had)}
         elif depth > 1:
-            found |= _left_out(had, has, depth - 1)
+            found |= _left_out(had, has, depth - 1, beside=beside)
+        if isinstance(before, list):
+            found |= _at_nothing(had, has, beside=beside)
     return found
+
+
+def _at_nothing(had: dict[str, object], has: dict[str, object], *, beside: bool) -> set[str]:
+    """Return the names of the items of a list that had members and are to have none.
+
+    WHY beside others: a number that is nothing everywhere may be a default that came back.
+    """
+    now = {name: _number(item) for name, item in has.items()}
+    if beside and not any(now.values()):
+        return set()
+    return {name for name, item in had.items() if now.get(name) == 0 and _number(item)}
+
+
+def _number(item: object) -> int | None:
+    """Return how many members an item of a list is to have; None where it does not say it once."""
+    found = [
+        value
+        for name, value in (item.items() if isinstance(item, dict) else ())
+        if name in NUMBERS and type(value) is int
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _components(part: dict[str, object]) -> Iterator[str]:
@@ -200,10 +233,28 @@ def _as_parts(value: object) -> dict[str, object]:
         return value
     items = value if isinstance(value, list) else []
     return {
-        item["name"]: item
+        name: item
         for item in items
-        if isinstance(item, dict) and isinstance(item.get("name"), str)
+        if isinstance(item, dict) and (name := _called(item)) is not None
     }
+
+
+def _called(item: dict[str, object]) -> str | None:
+    """Return what an item of a list is called: by `name`; what has members, by its one such field.
+
+    WHY members: the Secret or the class that an item names is not what the item is.
+    """
+    name = item.get("name")
+    if isinstance(name, str):
+        return name
+    if COMPONENT.isdisjoint(item) and NUMBERS.isdisjoint(item):
+        return None
+    found = [
+        value
+        for field, value in item.items()
+        if isinstance(value, str) and (field == "component" or field.endswith("Name"))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _told_to_stop(parts: dict[str, msgspec.Raw]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
@@ -57,6 +58,10 @@ CHILDREN_COUNTED: Final = 1_000
 
 DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
+
+
+BELOW: Final = "pods below"
+"""By what it is remembered that a number of pods was lowered that custom children keep."""
 
 
 MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
@@ -382,8 +387,8 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
     """Remember of a custom resource that a number of its children was lowered.
 
     By whatever name: it was as many as the children of one type, or as those of them that are
-    labelled alike, and is less. WHY not none: a number that goes from one to nothing is mostly of
-    something else.
+    labelled alike, and is less; or as many as the pods of its custom children, and is less or
+    nothing. WHY else not none: a number that goes from one to nothing is mostly of something else.
     """
     if not is_custom(view.resource(row)):
         return
@@ -398,6 +403,8 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
         if after > before:
             writes.note_raised(view.uid(row), before)
             continue
+        if before > 1 and before == pods_below(view, children):
+            writes.note_fewer(view.uid(row), BELOW, after)
         if after <= 0:
             continue
         fewer = [kind for kind, count in counts.items() if count == before]
@@ -406,6 +413,17 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
             fewer = [group for group, count in groups.items() if count == before]
         for kind in fewer:
             writes.note_fewer(view.uid(row), kind, after)
+
+
+def pods_below(view: GraphView, children: Iterable[int]) -> int:
+    """Return how many pods the custom ones of some children keep themselves, but those going."""
+    return sum(
+        not view.terminating(pod)
+        for child in children
+        if is_custom(view.resource(child))
+        for kind in view.classes_controlled(child)
+        for pod in view.pods_alike(kind)
+    )
 
 
 def group_of(view: GraphView, row: int) -> str:

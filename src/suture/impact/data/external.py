@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.recent import is_custom, remover
-from suture.impact.data.storage import DELETE, reclaim_of
+from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
 from suture.impact.ground.inventory import LEAVES
 from suture.impact.ground.machines import holder, is_id, node_behind
@@ -69,7 +69,9 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
             tally = tallies.setdefault((resource, *found), _Tally())
             tally.count += 1
             tally.direct += row in scene.direct
-            tally.explained += scene.causes.explains(row) or _is_machine(scene, row)
+            tally.explained += (
+                scene.causes.explains(row) or _is_machine(scene, row) or names_only(scene, row)
+            )
             if len(tally.rows) < scene.limit:
                 tally.rows.append(row)
     for (resource, why, policy), tally in tallies.items():

@@ -18,6 +18,7 @@ from suture.impact.causes.parents import attached, mounting, statefulset_of
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.ground.change import Change
 from suture.impact.ground.claims import PROTECTION
+from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import SnapshotContentFacts, VolumeFacts
@@ -212,6 +213,15 @@ def _content_of(view: GraphView, snapshot: int) -> int | None:
     return next(iter((*contents, *bound)), None)
 
 
+def names_only(scene: Scene, content: int) -> bool:
+    """Whether the content of a snapshot is a name that the actor gave it within the day.
+
+    It does so to read what is outside once more, or to erase it. The content of a snapshot that is
+    taken of a claim its driver makes.
+    """
+    return scene.view.resource(content) == SNAPSHOT_CONTENTS and made_lately(scene, content)
+
+
 def _snapshots_of(view: GraphView, content: int) -> list[int]:
     """Return the snapshots whose content this is; only they name what it was taken of."""
     bound = [one for one, present in view.targets(content, Edge.BOUND_SNAPSHOT) if present]
@@ -231,7 +241,9 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
         one
         for head in (() if wanted else heads)
         for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
-        if present and one not in scene.removed and not view.terminating(one)
+        # WHY not its content: one that was there first is what it stands for, and no copy of that.
+        if present and one != content
+        if one not in scene.removed and not view.terminating(one)
     ]
     others = {
         one
@@ -248,7 +260,8 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
         copies=len(sources) + len(others),
         last_copy=not sources and not others,
         direct=row in scene.direct,
-        explained=scene.causes.explains(row),
+        explained=scene.causes.explains(row)
+        or (content is not None and names_only(scene, content)),
         reversible=policy == RETAIN,
         confidence=Confidence.EXACT if policy else Confidence.UNKNOWN,
     )

@@ -21,7 +21,7 @@ from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, REPLICA_SETS, SERVICES, ObjectKey, Resource
+from suture.model.names import AUTOSCALERS, DEPLOYMENTS, REPLICA_SETS, SERVICES, ObjectKey, Resource
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 from suture.model.writes import TEN_MINUTES_S
@@ -91,6 +91,51 @@ def taken_over(scene: Scene, service: int, resized: Resized, before: int) -> boo
     return False
 
 
+def next_answers(scene: Scene, resized: Resized) -> bool:
+    """Whether a workload that an autoscaler sizes is scaled to nothing, the next serving for it.
+
+    The next is of its type, selects as it does but for one value, has as many pods Ready, and every
+    Service that reaches the one reaches the other; both are nobody's members. An autoscaler with a
+    lower bound leaves alone what has no size.
+    Source: HorizontalPodAutoscaler, implicit maintenance mode.
+    """
+    view, row = scene.view, resized.row
+    mine = view.facts(row)
+    if resized.after or not isinstance(mine, WorkloadFacts) or mine.selector is None:
+        return False
+    scalers = view.sources(row, Edge.SCALES)
+    if not scalers or any(view.resource(one) != AUTOSCALERS for one in scalers):
+        return False
+    if _is_member(view, row):
+        return False
+    reached, ready = _reaching(view, row), _ready(view, row)
+    for other in view.rows(view.resource(row), view.namespace(row))[:ASKED]:
+        its = view.facts(other)
+        if (
+            other != row
+            and isinstance(its, WorkloadFacts)
+            and its.selector is not None
+            and mine.selector.one_value_apart(its.selector)
+            and _ready(view, other) >= max(ready, 1)
+            and not (_is_member(view, other) or view.terminating(other))
+            and (answering := _reaching(view, other))
+            and reached <= answering
+        ):
+            return True
+    return False
+
+
+def _is_member(view: GraphView, row: int) -> bool:
+    """Whether a custom resource keeps a workload, by owner, label or name."""
+    return view.controller(row) >= 0 or bool(view.targets(row, Edge.PARENT))
+
+
+def _reaching(view: GraphView, workload: int) -> set[int]:
+    """Return the Services that reach pods of a workload."""
+    pods = map(view.one_alike, view.classes_controlled(workload, REPLICA_SETS))
+    return {one for pod in pods if pod >= 0 for one in view.services_of(pod)}
+
+
 def answered_meanwhile(scene: Scene, resized: Resized) -> bool:
     """Whether somebody else answers for a workload that is sent to sleep, until it is woken.
 
@@ -101,8 +146,7 @@ def answered_meanwhile(scene: Scene, resized: Resized) -> bool:
     if resized.after:
         return False
     view = scene.view
-    pods = map(view.one_alike, view.classes_controlled(resized.row, REPLICA_SETS))
-    services = {one for pod in pods if pod >= 0 for one in view.services_of(pod)}
+    services = _reaching(view, resized.row)
     return bool(services) and all(_answers(scene, service) for service in services)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from suture.impact.causes.explained import held_up
 from suture.impact.causes.parents import resize_explained
 from suture.impact.effects import (
     Confidence,
@@ -27,6 +26,7 @@ from suture.impact.ordinary.roles import moves_role
 from suture.impact.scene import Scene
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.selection import next_keepers
+from suture.impact.traffic.shrinking import taken_from_services
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -191,22 +191,12 @@ def _asks_no_more(view: GraphView, service: int, maker: int) -> bool:
 
 
 def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
-    """Charge a scale down: the controller lets go of pods that are not ready first."""
+    """Charge a scale down with the ready pods that it takes from behind Services."""
     if resized.after >= resized.before:
         return
-    view, ready = scene.view, dict[int, int]()
-    total, barred = 0, False
-    for kind in classes_of(view, resized.row):
-        serving = scene.running(kind)[1]
-        if not serving:
-            continue
-        total += serving
-        pod = view.one_alike(kind)
-        barred |= scene.causes.barred(pod)
-        for service in view.services_of(pod):
-            ready[service] = ready.get(service, 0) + serving
-    surplus = total - resized.after
-    if surplus <= 0:
+    view = scene.view
+    taken, barred = taken_from_services(scene, resized)
+    if not taken:
         return
     cause = (
         resize_explained(view, resized.row, resized.after, scene.change.rewritten)
@@ -215,15 +205,9 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     )
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
-    waits = held_up(view, resized.row, resized.after)
-    for service, count in ready.items():
-        # WHY min: a Service that selects a part of the workload's pods may lose all of that part.
+    for service, count, exact in taken:
         losses.setdefault(service, Loss()).add(
-            min(surplus, count),
-            healing=healing,
-            is_explained=cause,
-            thing=thing,
-            exact=not waits and total in {surplus, count},
+            count, healing=healing, is_explained=cause, thing=thing, exact=exact
         )
 
 

@@ -14,11 +14,13 @@ from suture.impact.causes.explained import held_up
 from suture.impact.causes.parents import asked_for, resize_explained, wanted_count
 from suture.impact.causes.recent import taken_from
 from suture.impact.effects import Confidence, PodsLost
-from suture.impact.ordinary.delivery import answered_meanwhile
+from suture.impact.ground.change import Resized
+from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
+from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.putback import puts_back
 from suture.impact.scene import Scene
 from suture.impact.traffic.serving import classes_of
-from suture.impact.workloads.standstill import kept_up
+from suture.impact.workloads.standstill import NOBODY, kept_up
 from suture.model.graph import GraphView
 from suture.model.names import PODS
 from suture.model.objects import WorkloadFacts
@@ -161,10 +163,18 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         leaving=leaving,
         explained=count if explained else 0,
         lasting=0 if explained else count,
-        # WHY not asked for: it is what asks for them that wants fewer.
-        wanted=-1
-        if resized.asked
-        else max(asked_for(view, resized.row, least=True), kept_up(scene, resized)),
+        wanted=_wanted(scene, resized),
         population=view.count(PODS),
         confidence=Confidence.BOUNDED if waits else Confidence.EXACT,
     )
+
+
+def _wanted(scene: Scene, resized: Resized) -> int:
+    """Return how many pods those behind a workload that shrinks ask for; -1 for nobody does."""
+    # WHY not asked for: it is what asks for them that wants fewer.
+    if resized.asked:
+        return NOBODY
+    wanted = asked_for(scene.view, resized.row, least=True)
+    if wanted >= 0 and (next_answers(scene, resized) or fails_alone(scene, resized)):
+        wanted = NOBODY
+    return max(wanted, kept_up(scene, resized))

@@ -1,0 +1,94 @@
+"""Which Services a smaller size takes ready pods from, as far as it is known which pods go.
+
+Beside `serving`, which charges the loss. A StatefulSet lets go of its last members, by their
+numbers. Who asks a custom resource for fewer leaves it to its operator which of them go, and that
+keeps one that bears a role, or gives the role to another first. Of other workloads it is not known.
+Source: StatefulSet controller (surplus members go, the highest number first).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from suture.impact.causes.explained import held_up
+from suture.impact.causes.recent import is_custom
+from suture.impact.ground.change import Resized
+from suture.impact.scene import Scene
+from suture.model.graph import GraphView
+from suture.model.names import PODS, REPLICA_SETS, STATEFUL_SETS, ObjectKey
+
+MEMBERS_ASKED: Final = 64
+"""LIMIT: members of a StatefulSet that are looked up by name, 3 us each; where more go, any may."""
+
+
+class Taken(NamedTuple):
+    """What one Service loses at most; `exact` where it is known that it loses so many."""
+
+    service: int
+    lost: int
+    exact: bool
+
+
+def taken_from_services(scene: Scene, resized: Resized) -> tuple[list[Taken], bool]:
+    """Return what a workload that shrinks takes from Services, and whether none can come anew."""
+    view, ready = scene.view, dict[int, int]()
+    total, barred = 0, False
+    for kind in view.classes_controlled(resized.row, REPLICA_SETS):
+        serving = scene.running(kind)[1]
+        if not serving:
+            continue
+        total += serving
+        pod = view.one_alike(kind)
+        barred |= scene.causes.barred(pod)
+        for service in view.services_of(pod):
+            ready[service] = ready.get(service, 0) + serving
+    last = _last_members(view, resized)
+    if last is not None:
+        return _of_members(view, last), barred
+    surplus = total - resized.after
+    if surplus <= 0:
+        return [], barred
+    waits = held_up(view, resized.row, resized.after)
+    return [
+        Taken(service, lost, not waits and total in {surplus, count})
+        for service, count in ready.items()
+        if (lost := _at_most(view, resized, count, total))
+    ], barred
+
+
+def _at_most(view: GraphView, resized: Resized, count: int, total: int) -> int:
+    """Return how many of the `count` pods that a Service reaches, of `total`, may go.
+
+    WHY all of them where nobody is asked: a Service that selects a part of the workload's pods may
+    lose all of that part.
+    """
+    custom = resized.asked or is_custom(view.resource(resized.row))
+    if custom and resized.after > 0 and count < total:
+        return max(0, count - resized.after)
+    return min(total - resized.after, count)
+
+
+def _last_members(view: GraphView, resized: Resized) -> list[int] | None:
+    """Return the members that a StatefulSet lets go of; None where it is not known which.
+
+    WHY the first one is looked up: members may be counted from another number than nothing.
+    """
+    row, going = resized.row, resized.before - resized.after
+    if resized.asked or view.resource(row) != STATEFUL_SETS or going > MEMBERS_ASKED:
+        return None
+    key = view.key(row)
+    first = view.find(ObjectKey(PODS, key.namespace, f"{key.name}-0"))
+    if first is None or view.controller(first) != row or held_up(view, row, resized.after):
+        return None
+    names = (f"{key.name}-{number}" for number in range(resized.after, resized.before))
+    pods = [view.find(ObjectKey(PODS, key.namespace, name)) for name in names]
+    return [one for one in pods if one is not None and view.controller(one) == row]
+
+
+def _of_members(view: GraphView, members: list[int]) -> list[Taken]:
+    lost: dict[int, int] = {}
+    for pod in members:
+        if view.serves(pod):
+            for service in view.services_of(pod):
+                lost[service] = lost.get(service, 0) + 1
+    return [Taken(service, count, exact=True) for service, count in lost.items()]
