@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from support.cluster import (
     BALANCERS,
@@ -18,6 +19,7 @@ from support.cluster import (
     workload,
 )
 from suture.impact.ground.cascade import absent, closure, default_propagation
+from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.names import (
     API_SERVICES,
@@ -27,6 +29,7 @@ from suture.model.names import (
     NAMESPACES,
     PODS,
     REPLICA_SETS,
+    ObjectKey,
     Propagation,
     Resource,
 )
@@ -152,6 +155,19 @@ def test_an_owner_in_another_namespace_is_no_owner() -> None:
     view = view_of(elsewhere, here, child)
 
     assert names(view, closure(view, [row_of(view, here)])) == {"child"}
+
+
+def test_what_names_an_owner_in_the_wrong_namespace_keeps_nothing_alive() -> None:
+    """A type lives where its definition says, and not where somebody looks for an object of it."""
+    pools = Resource("lb.example.com", "pools")
+    pool = thing(pools, "edge")
+    facts = CrdFacts(pools, pool.gvk.kind, namespaced=False)
+    child = thing(Resource("lb.example.com", "members"), "edge-0", owners=[owner(pool)])
+    need = Need(Edge.PROVIDER, ObjectKey(pools, "prod", "edge"), "", optional=True)
+    naming = replace(thing(BALANCERS, "web", "prod"), needs=(need,))
+    view = view_of(thing(CRDS, str(pools), facts=facts), pool, child, naming)
+
+    assert names(view, closure(view, [row_of(view, pool)])) == {"edge-0"}
 
 
 def test_an_owner_of_an_unlisted_type_counts_as_existing() -> None:

@@ -107,6 +107,8 @@ def test_a_part_that_is_there_again() -> None:
         pytest.param({"pause": False}, {"pause": True}, True, id="paused"),
         pytest.param({"runStrategy": "Always"}, {"runStrategy": "Halted"}, True, id="halted"),
         pytest.param({"running": True}, {"running": False}, True, id="not running"),
+        pytest.param({"desiredState": "Active"}, {"desiredState": "Inactive"}, True, id="idle"),
+        pytest.param({"desiredState": "Inactive"}, {"desiredState": "Active"}, False, id="active"),
         pytest.param({"paused": False}, {"paused": True}, False, id="not to be touched"),
         pytest.param({"pause": True}, {"pause": False}, False, id="started"),
     ],

@@ -31,6 +31,7 @@ SWITCHES: Final = (
     ("pause", True), ("shutdown", True), ("suspend", True), ("stopped", True),
     ("hibernate", True), ("hibernated", True), ("running", False), ("enabled", False),
     ("runStrategy", "Halted"), ("powerState", "Off"), ("powerState", "Stopped"),
+    ("desiredState", "Inactive"), ("desiredState", "Stopped"),
 )  # fmt: skip
 """How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
 them that nobody is to touch it."""

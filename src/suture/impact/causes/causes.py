@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from suture.impact.causes.bound import parent_ends, parent_wants
 from suture.impact.causes.explained import (
     KEPT_BY_NAME,
     RECREATED_BY,
@@ -23,7 +24,6 @@ from suture.impact.causes.explained import (
     type_ends,
     wanted,
 )
-from suture.impact.causes.labelled import label_parent_ends, label_parent_wants
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.lowered import Lowered
 from suture.impact.causes.over import is_over, outlived
@@ -41,6 +41,7 @@ from suture.impact.causes.parents import (
 from suture.impact.causes.recent import is_custom
 from suture.impact.causes.replaced import of_past_set, replacing
 from suture.impact.causes.stranded import left_over
+from suture.impact.causes.timed import time_is_up
 from suture.impact.ground.change import Change
 from suture.model.actor import account_of
 from suture.model.clock import Now
@@ -171,7 +172,7 @@ class Causes:
             return True
         if view.has_owner(row):
             return False
-        return manager_ends(view, row) or (self.few and label_parent_ends(view, row))
+        return manager_ends(view, row) or (self.few and self._ends_alone(row))
 
     def unexplained(self, resource: Resource, rows: list[int]) -> list[int]:
         """Return which of some objects of a type, no pods, no recorded cause accounts for."""
@@ -219,7 +220,7 @@ class Causes:
                 row for row in rows if row not in found and self._lowered.lets_go(row, resource)
             )
         if self.few:
-            found.update(row for row in rows if row not in found and label_parent_ends(view, row))
+            found.update(row for row in rows if row not in found and self._ends_alone(row))
         if any(map(view.terminating, self.marks())):
             owned_too, managers = set(view.owned(rows)), view.pointing(rows, Edge.MANAGED_BY)
             found.update(
@@ -357,7 +358,7 @@ class Causes:
         known = self._wanted.get(alike)
         if known is None:
             known = wanted(self._view, row, self.removed) or (
-                self.few and label_parent_wants(self._view, row, self.removed, self._now)
+                self.few and parent_wants(self._view, row, self.removed, self._now)
             )
             self._wanted[alike] = known
         return known
@@ -428,6 +429,10 @@ class Causes:
         """Whether what keeps an object has left it out; data that goes along asks for more."""
         view = self._view
         return left_out(view, row) and CLAIMS not in self.kinds and outlived(view, row)
+
+    def _ends_alone(self, row: int) -> bool:
+        """Whether what no owner answers for ends with another parent, or by what it says itself."""
+        return parent_ends(self._view, row) or time_is_up(self._view, row, self._now)
 
     def _home_ends(self, row: int) -> bool:
         place = self._view.place(row)

@@ -44,6 +44,9 @@ POLICY: Final = "deletion-policy"
 DELETES: Final = frozenset({"delete", "destroy"})
 """What a field says, in small letters, that has the thing outside deleted; else it is kept."""
 
+ALONG_ASKED: Final = 64
+"""LIMIT: objects that go along and are asked whether they stand for a thing outside, 1 us each."""
+
 HELD: Final = 5
 """From how many custom resources of a type in a namespace it is believed that they stand for things
 outside, where a finalizer alone says so. Many operators hold what they have nothing to do for."""
@@ -182,6 +185,23 @@ def still_listed(scene: Scene, row: int) -> bool:
         return False
     writes, now = view.history.writes, scene.now
     return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
+
+
+def asked_with_outside(scene: Scene, row: int) -> bool:
+    """Whether something outside goes along with an object that a living parent asks for.
+
+    By the word of its deletion policy, as part of what the object is made of.
+    """
+    view = scene.view
+    if not scene.causes.wanted(row):
+        return False
+    for one in scene.change.cascaded[:ALONG_ASKED]:
+        facts = view.facts(one)
+        if isinstance(facts, CustomFacts) and facts.outside:
+            found = stands_for(view, one, facts)
+            if found is not None and found[0] == POLICY:
+                return True
+    return False
 
 
 def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:

@@ -15,7 +15,7 @@ from suture.impact.causes.explained import (
     stands_for_living,
 )
 from suture.impact.causes.recent import COPIED, is_custom
-from suture.impact.data.external import still_listed
+from suture.impact.data.external import asked_with_outside, still_listed
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.nodes.agents import needed_by_nodes, succeeded
 from suture.impact.ordinary.anew import is_made_anew
@@ -281,7 +281,10 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         for row in _named(scene, resource)
         if row in left
         and (
-            stands_for_living(view, row) or stands_for_route(scene, row) or still_listed(scene, row)
+            stands_for_living(view, row)
+            or stands_for_route(scene, row)
+            or still_listed(scene, row)
+            or asked_with_outside(scene, row)
         )
     ]
 

@@ -24,6 +24,7 @@ from suture.model.names import CRDS, JOBS, NAMESPACES, PODS, SERVICES, ObjectKey
 from suture.model.objects import (
     NO_LABELS,
     ClusterObject,
+    CrdFacts,
     Facts,
     ServiceFacts,
     ServiceRef,
@@ -191,9 +192,20 @@ class GraphView(Standing):
         return [row for row in rows if not names[place[row]]]
 
     def in_namespaces(self, group: str, kind: str) -> bool:
-        """Whether objects of a kind, as an ownerReference names it, are seen in namespaces."""
+        """Whether objects of a kind, as an ownerReference names it, live in namespaces.
+
+        Its definition says so; of a built-in kind it is seen.
+        """
         resource = self._graph.kinds.get((group, kind))
-        known = None if resource is None else self._graph.places.kinds.get(resource)
+        if resource is None:
+            return False
+        # WHY first: what is named by kind alone is looked for in a namespace and in none, so that
+        # a type may have places in namespaces where nothing of it can ever be.
+        crd = self.crd(resource)
+        facts = self.facts(crd) if crd is not None else None
+        if isinstance(facts, CrdFacts):
+            return facts.namespaced
+        known = self._graph.places.kinds.get(resource)
         return known is not None and any(known.places)
 
     def _with_content(self) -> frozenset[int]:

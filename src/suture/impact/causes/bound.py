@@ -1,0 +1,85 @@
+"""What is in no namespace and bound to one custom resource in a namespace, and goes with that.
+
+Beside `labelled`, whose parents labels name by their kind: an owner cannot be in a namespace of
+what is in none, so that controllers write two references in its place. What people ask for, in
+their namespace, names the other by kind; and that says in a pair of labels `…-name` and
+`…-namespace` whose it is. Both are of one group, as a claim and its volume are. A guess by names,
+so that it is believed of what has no owner.
+Source: Crossplane claims and composites (`spec.resourceRef`, `crossplane.io/claim-name` and
+`crossplane.io/claim-namespace`).
+LIMIT: of what was asked for by something that is gone nobody knows any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from suture.impact.causes.labelled import label_parent_ends, label_parent_wants
+from suture.impact.causes.recent import is_custom
+from suture.model.clock import Now
+from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.writes import HOUR_S
+
+_NAMESPACE: Final = "-namespace"
+_MARK: Final = b'-namespace"'
+
+
+def parent_ends(view: GraphView, row: int) -> bool:
+    """Whether a parent ends that no ownerReference names: labels do, or two references."""
+    return label_parent_ends(view, row) or bound_ends(view, row)
+
+
+def parent_wants(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
+    """Whether such a parent stays, and asks for an object as before."""
+    return label_parent_wants(view, row, removed, now) or bound_wants(view, row, removed, now)
+
+
+def bound_ends(view: GraphView, row: int) -> bool:
+    """Whether what an object is bound to is going."""
+    asking = _bound_to(view, row)
+    return bool(asking) and all(map(view.terminating, asking))
+
+
+def bound_wants(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
+    """Whether what an object is bound to is there, and stays as it was.
+
+    WHY not one that was written within the hour: what it is bound to may change with it.
+    """
+    writes = view.history.writes
+    return any(
+        one not in removed
+        and not view.terminating(one)
+        and (now is None or not writes.written(view.key(one), What.WROTE, now, HOUR_S))
+        for one in _bound_to(view, row)
+    )
+
+
+def _bound_to(view: GraphView, row: int) -> list[int]:
+    """Return what in a namespace an object in none is bound to."""
+    resource = view.resource(row)
+    # WHY the bytes: to read labels costs more, and few name a namespace.
+    if view.namespace(row) or not is_custom(resource) or _MARK not in view.label_bytes(row):
+        return []
+    if view.has_owner(row):
+        return []
+    labels = view.labels(row)
+    return [
+        one
+        for one in view.sources(row, Edge.PROVIDER)
+        if view.resource(one).group == resource.group
+        and _says(labels, view.name(one), view.namespace(one))
+    ]
+
+
+def _says(labels: Mapping[str, str], name: str, namespace: str) -> bool:
+    """Whether a pair of labels says a name and a namespace."""
+    return any(
+        said == namespace
+        and label.endswith(_NAMESPACE)
+        and labels.get(f"{label.removesuffix(_NAMESPACE)}-name") == name
+        for label, said in labels.items()
+        if namespace
+    )

@@ -1,0 +1,73 @@
+"""Objects that say themselves when they end, by a label, and whose time has come.
+
+Previews and tests are made with a time to live, and a cleaner that has nothing else to do with them
+takes them when it is over. Believed of what is days old at most and was not written lately: who
+puts such a label on what was there before, by mistake or not, gets no cause by it.
+Source: Kyverno `cleanup.kyverno.io/ttl` (a duration from the object's creation, or a moment); the
+label of others after their prefix.
+LIMIT: annotations, which others use, are not in the model.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+from suture.model.clock import Now
+from suture.model.deeds import What
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS
+from suture.model.writes import HOUR_S
+
+OLDEST_S: Final = 8 * 86_400
+"""How old at most an object is of which it is believed: a preview of a week, and a day."""
+
+_MARK: Final = re.compile(rb"/(?:ttl|expir|delete-a|remove-a)")
+_ENDS: Final = re.compile(r"ttl|expires(?:-(?:at|after))?|(?:expire|delete|remove)-(?:at|after)")
+_SPAN: Final = re.compile(
+    r"(?:(\d{1,2})w)?(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:(\d{1,6})s)?"
+)
+_UNITS_S: Final = (7 * 86_400, 86_400, 3_600, 60, 1)
+_MOMENTS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H%M%SZ")
+"""How a moment is written where there may be no colon. SOURCE: labels' values; ISO 8601."""
+
+
+def time_is_up(view: GraphView, row: int, now: Now | None) -> bool:
+    """Whether an object that nothing keeps says that it ends, and that was before now.
+
+    Data is not believed to end by itself, and what has an owner is that one's affair.
+    """
+    # WHY the bytes: to read labels costs more, and hardly any say when something ends.
+    if now is None or _MARK.search(view.label_bytes(row)) is None:
+        return False
+    if view.resource(row) == CLAIMS or view.has_owner(row):
+        return False
+    born = view.created(row)
+    if not now.utc_s - OLDEST_S <= born <= now.utc_s:
+        return False
+    if view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S):
+        return False
+    return any(
+        ends is not None and ends <= now.utc_s
+        for label, said in view.labels(row).items()
+        if "/" in label and _ENDS.fullmatch(label.rpartition("/")[2].lower())
+        for ends in (_end(said, born),)
+    )
+
+
+def _end(said: str, born: float) -> float | None:
+    """Return when an object ends that was born then; None where it is not said.
+
+    Units: seconds since the epoch.
+    """
+    span = _SPAN.fullmatch(said)
+    if span is not None and said:
+        parts = zip(span.groups(), _UNITS_S, strict=True)
+        return born + sum(int(part) * unit for part, unit in parts if part)
+    for form in _MOMENTS:
+        try:
+            return datetime.strptime(said, form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
+    return None
