@@ -31,7 +31,7 @@ class Taken(NamedTuple):
 
 def taken_from_services(scene: Scene, resized: Resized) -> tuple[list[Taken], bool]:
     """Return what a workload that shrinks takes from Services, and whether none can come anew."""
-    view, ready = scene.view, dict[int, int]()
+    view, reached = scene.view, dict[int, dict[int, int]]()
     total, barred = 0, False
     for kind in view.classes_controlled(resized.row, REPLICA_SETS):
         serving = scene.running(kind)[1]
@@ -41,31 +41,46 @@ def taken_from_services(scene: Scene, resized: Resized) -> tuple[list[Taken], bo
         pod = view.one_alike(kind)
         barred |= scene.causes.barred(pod)
         for service in view.services_of(pod):
-            ready[service] = ready.get(service, 0) + serving
+            reached.setdefault(service, {})[kind] = serving
     last = _last_members(view, resized)
     if last is not None:
         return _of_members(view, last), barred
     surplus = total - resized.after
     if surplus <= 0:
         return [], barred
+    counts = {service: sum(kinds.values()) for service, kinds in reached.items()}
+    custom = resized.asked or is_custom(view.resource(resized.row))
+    # WHY all of them of others: a Service that selects a part of the pods may lose all of that.
+    lost = (
+        _kept_in_roles(reached, counts, resized.after)
+        if custom
+        else {service: min(surplus, count) for service, count in counts.items()}
+    )
     waits = held_up(view, resized.row, resized.after)
     return [
-        Taken(service, lost, not waits and total in {surplus, count})
-        for service, count in ready.items()
-        if (lost := _at_most(view, resized, count, total))
+        Taken(service, lost[service], not waits and total in {surplus, count})
+        for service, count in counts.items()
+        if lost[service]
     ], barred
 
 
-def _at_most(view: GraphView, resized: Resized, count: int, total: int) -> int:
-    """Return how many of the `count` pods that a Service reaches, of `total`, may go.
+def _kept_in_roles(
+    reached: dict[int, dict[int, int]], counts: dict[int, int], after: int
+) -> dict[int, int]:
+    """Return what each Service loses where an operator keeps `after` pods, the rarest role first.
 
-    WHY all of them where nobody is asked: a Service that selects a part of the workload's pods may
-    lose all of that part.
+    Shapes: `reached` is how many pods of each class are Ready behind each Service, `counts` their
+    sums. One pod that several Services reach is kept once.
     """
-    custom = resized.asked or is_custom(view.resource(resized.row))
-    if custom and resized.after > 0 and count < total:
-        return max(0, count - resized.after)
-    return min(total - resized.after, count)
+    kept: dict[int, int] = {}
+    room, lost = after, dict[int, int]()
+    for service in sorted(counts, key=lambda one: (counts[one], one)):
+        for kind, ready in reached[service].items():
+            more = min(ready - kept.get(kind, 0), room)
+            kept[kind] = kept.get(kind, 0) + more
+            room -= more
+        lost[service] = counts[service] - sum(kept[kind] for kind in reached[service])
+    return lost
 
 
 def _last_members(view: GraphView, resized: Resized) -> list[int] | None:
