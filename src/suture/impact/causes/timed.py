@@ -48,12 +48,13 @@ def time_is_up(view: GraphView, row: int, now: Now | None) -> bool:
         return False
     if view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S):
         return False
-    return any(
-        ends is not None and ends <= now.utc_s
-        for label, said in view.labels(row).items()
-        if "/" in label and _ENDS.fullmatch(label.rpartition("/")[2].lower())
-        for ends in (_end(said, born),)
-    )
+    for label, said in view.labels(row).items():
+        prefix, _, word = label.rpartition("/")
+        if prefix and _ENDS.fullmatch(word.lower()) is not None:
+            ends = _end(said, born)
+            if ends is not None and ends <= now.utc_s:
+                return True
+    return False
 
 
 def _end(said: str, born: float) -> float | None:
