@@ -205,9 +205,9 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     )
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
-    for service, count, exact in taken:
-        losses.setdefault(service, Loss()).add(
-            count, healing=healing, is_explained=cause, thing=thing, exact=exact
+    for one in taken:
+        losses.setdefault(one.service, Loss()).add(
+            one.lost, healing=healing, is_explained=cause, thing=thing, exact=one.exact
         )
 
 

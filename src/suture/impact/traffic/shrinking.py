@@ -8,7 +8,7 @@ Source: StatefulSet controller (surplus members go, the highest number first).
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from suture.impact.causes.explained import held_up
 from suture.impact.causes.recent import is_custom
@@ -21,12 +21,13 @@ MEMBERS_ASKED: Final = 64
 """LIMIT: members of a StatefulSet that are looked up by name, 3 us each; where more go, any may."""
 
 
-class Taken(NamedTuple):
+class Taken:
     """What one Service loses at most; `exact` where it is known that it loses so many."""
 
-    service: int
-    lost: int
-    exact: bool
+    __slots__ = ("exact", "lost", "service")
+
+    def __init__(self, service: int, lost: int, *, exact: bool) -> None:
+        self.service, self.lost, self.exact = service, lost, exact
 
 
 def taken_from_services(scene: Scene, resized: Resized) -> tuple[list[Taken], bool]:
@@ -58,7 +59,7 @@ def taken_from_services(scene: Scene, resized: Resized) -> tuple[list[Taken], bo
     )
     waits = held_up(view, resized.row, resized.after)
     return [
-        Taken(service, lost[service], not waits and total in {surplus, count})
+        Taken(service, lost[service], exact=not waits and total in {surplus, count})
         for service, count in counts.items()
         if lost[service]
     ], barred
