@@ -29,12 +29,19 @@ OTHER = operator("system:serviceaccount:ops:other")
 
 
 def stamped(
-    value: int, *, image: str = "web:1", of: Resource = DEPLOYMENTS, life: str = "1", **spec: Any
+    value: int,
+    *,
+    image: str = "web:1",
+    settings: str = "web",
+    of: Resource = DEPLOYMENTS,
+    life: str = "1",
+    **spec: Any,
 ) -> Body:
     """Write a workload whose pods carry a value in an annotation."""
+    reads = [{"configMapRef": {"name": settings}}]
     pods = {
         "metadata": {"labels": {"app": "web"}, "annotations": {"hash": f"sha-{value}"}},
-        "spec": {"containers": [{"name": "main", "image": image}]},
+        "spec": {"containers": [{"name": "main", "image": image, "envFrom": reads}]},
     }
     spec = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": pods, **spec}
     return body(KINDS[of], "web", apiVersion="apps/v1", metadata={"uid": life}, spec=spec)
@@ -84,10 +91,17 @@ def other_image(at: int) -> Request:
     )
 
 
+def other_settings(at: int) -> Request:
+    return write(
+        DEPLOYMENTS, stamped(at, settings=f"web-{at}"), stamped(at + 1, settings=f"web-{at + 1}")
+    )
+
+
 @pytest.mark.parametrize(
     "ask",
     [
         pytest.param(other_image, id="a-delivery"),
+        pytest.param(other_settings, id="a-delivery-of-settings"),
         pytest.param(lambda at: turn(at, paused=True), id="paused"),
         pytest.param(lambda at: turn(at, replicas=0), id="of-no-size"),
         pytest.param(
@@ -114,7 +128,7 @@ def other_image(at: int) -> Request:
     ],
 )
 def test_what_restarts_nothing_again_is_not_told(ask: Callable[[int], Request]) -> None:
-    """New images are work, however many; what leaves the pods is no restart of them."""
+    """New images and settings are work, however many; what leaves the pods is no restart of them."""
     lately = Lately()
     assert [lately.told(ask(at)) for at in range(30)] == [[]] * 30
 

@@ -1,4 +1,4 @@
-"""What a write makes of a workload's template: other pods, at once or not, of other images or not.
+"""What a write makes of a workload's template: other pods, at once or not, of the same or not.
 
 Apart from `rollout`, which asks the model which pods are replaced: here the two bodies say it.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.ground.change import Rewritten
-from suture.model.names import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
+from suture.model.edges import Edge
+from suture.model.names import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import images_of, rollout_of
 from suture.model.request import Request
@@ -17,6 +18,9 @@ FOLLOWING: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 """Workloads whose pods follow their template."""
 
 ON_DELETE: Final = "OnDelete"
+
+SETTINGS: Final = frozenset({Edge.CONFIG_MAP, Edge.SECRET})
+"""What a template names that says how its pods are to run."""
 
 
 def template_changed(before: ClusterObject | None, after: ClusterObject) -> bool:
@@ -38,10 +42,10 @@ def rolls_out(request: Request, made: Rewritten) -> bool:
 
 
 def restarts(request: Request, made: Rewritten) -> bool:
-    """Whether a write has a workload replace all its pods, by others that run the same images.
+    """Whether a write has a workload replace all its pods, by others that run the same.
 
-    WHY the same: another image is a delivery, and of these there may be any number. Bodies that
-    show no images tell nothing.
+    WHY the same: other images and other settings are deliveries, and of these there may be any
+    number. Bodies that show no images tell nothing.
     LIMIT: what restarts part by part, by a partition, is not looked at.
     """
     before = made.before
@@ -52,4 +56,13 @@ def restarts(request: Request, made: Rewritten) -> bool:
     if rollout_of(request.new_body).partition:
         return False
     images = images_of(request.new_body)
-    return bool(images) and images == images_of(request.old_body)
+    return (
+        bool(images)
+        and images == images_of(request.old_body)
+        and _settings(before) == _settings(made.after)
+    )
+
+
+def _settings(workload: ClusterObject) -> frozenset[ObjectKey]:
+    """Return the ConfigMaps and Secrets that a template names."""
+    return frozenset(one.target for one in workload.needs if one.edge in SETTINGS)
