@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, thing, view_of
-from suture.impact.causes.parents import asked_for, resize_explained
+from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import (
     EndpointsLost,
     ObjectsRemoved,

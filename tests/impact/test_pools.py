@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.cluster import owner, service, thing, view_of
-from suture.impact.causes.parents import asked_for, resize_explained
+from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.model.graph import GraphView
 from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS, Resource
 from suture.model.objects import CustomFacts, PodFacts, WorkloadFacts

@@ -7,7 +7,7 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import owner, thing, view_of, workload
-from suture.impact.causes.parents import resize_explained
+from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import PodsLost
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts

@@ -47,7 +47,13 @@ def test_a_field_is_called_after_the_last_words_of_a_kind(field: str, expected: 
 
 @pytest.mark.parametrize(
     ("field", "expected"),
-    [("issuerRef", True), ("secretStoreRef", True), ("claimRef", False), ("issuer", False)],
+    [
+        ("issuerRef", True),
+        ("secretStoreRef", True),
+        ("resourceRef", True),
+        ("claimRef", False),
+        ("issuer", False),
+    ],
 )
 def test_what_provides_is_called_so(field: str, expected: bool) -> None:
     """By the word before `Ref`."""

@@ -19,7 +19,7 @@ from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import WorkloadFacts
 
 PODS_ASKED: Final = 64
-"""LIMIT: pods that are let go of of which it is asked what they own, 3 us each."""
+"""LIMIT: pods that are let go of and looked up by name, 3 us each."""
 
 
 def shed(view: GraphView, resized: Resized | None) -> tuple[int, ...]:
@@ -30,16 +30,17 @@ def shed(view: GraphView, resized: Resized | None) -> tuple[int, ...]:
     if view.resource(resized.row) != STATEFUL_SETS:
         return ()
     claims = _claims(view, resized)
+    going = [row for row in last_members(view, resized) if view.takes_along(row)]
+    known = {*claims, *going}
+    return claims + tuple(row for row in closure(view, going) if row not in known)
+
+
+def last_members(view: GraphView, resized: Resized) -> list[int]:
+    """Return the pods that a StatefulSet lets go of for its size, up to PODS_ASKED of them."""
     key, end = view.key(resized.row), min(resized.before, resized.after + PODS_ASKED)
     names = (f"{key.name}-{number}" for number in range(resized.after, end))
     pods = [view.find(ObjectKey(PODS, key.namespace, name)) for name in names]
-    going = [
-        row
-        for row in pods
-        if row is not None and view.controller(row) == resized.row and view.takes_along(row)
-    ]
-    known = {*claims, *going}
-    return claims + tuple(row for row in closure(view, going) if row not in known)
+    return [row for row in pods if row is not None and view.controller(row) == resized.row]
 
 
 def _claims(view: GraphView, resized: Resized) -> tuple[int, ...]:

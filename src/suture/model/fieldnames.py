@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from suture.model.names import Resource
 
 PROVIDERS = (
-    "authentication", "class", "issuer", "pool", "provider", "providerconfig", "source", "store",
+    "authentication", "class", "issuer", "pool", "provider", "providerconfig", "resource", "source",
+    "store",
 )  # fmt: skip
 """How fields with a `kind` and a `name` in them end, before `Ref`, that say through what an object
-comes by what it is for. WHY only these: others name what is made of it, or once was its cause."""
+comes by what it is for; a `resource` is what a claim is bound to, and works by. WHY only these:
+others name what is made of it, or once was its cause."""
 
 SHORTEST = 4
 """LIMIT: characters of a name that is held against kinds; with less, too many end by chance."""

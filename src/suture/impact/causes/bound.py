@@ -76,10 +76,9 @@ def _bound_to(view: GraphView, row: int) -> list[int]:
 
 def _says(labels: Mapping[str, str], name: str, namespace: str) -> bool:
     """Whether a pair of labels says a name and a namespace."""
-    return any(
+    return bool(namespace) and any(
         said == namespace
         and label.endswith(_NAMESPACE)
         and labels.get(f"{label.removesuffix(_NAMESPACE)}-name") == name
         for label, said in labels.items()
-        if namespace
     )

@@ -14,9 +14,9 @@ from suture.impact.causes.parents import SIBLINGS
 from suture.impact.causes.recent import is_custom
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.keepers import keeps
+from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
-from suture.model.names import REPLICA_SETS
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import TEN_MINUTES_S
 
@@ -36,7 +36,7 @@ def fails_alone(scene: Scene, resized: Resized) -> bool:
         or not keeps(scene, view.resource(parent))
     ):
         return False
-    pods = _pods(view, row)
+    pods = list(pods_under(view, row))
     old_s = now.utc_s - TEN_MINUTES_S
     if not pods or any(view.serves(pod) or view.created(pod) > old_s for pod in pods):
         return False
@@ -45,7 +45,9 @@ def fails_alone(scene: Scene, resized: Resized) -> bool:
         for other in view.children_of(parent)[:SIBLINGS]
         if other != row and _is_alike(view, row, other)
     ]
-    return len(beside) >= OTHERS and all(any(map(view.serves, _pods(view, one))) for one in beside)
+    return len(beside) >= OTHERS and all(
+        any(map(view.serves, pods_under(view, one))) for one in beside
+    )
 
 
 def _is_alike(view: GraphView, row: int, other: int) -> bool:
@@ -66,11 +68,3 @@ def _is_alike(view: GraphView, row: int, other: int) -> bool:
         == [one.key for one in its.selector.requirements]
         and set(view.labels(row)) == set(view.labels(other))
     )
-
-
-def _pods(view: GraphView, workload: int) -> list[int]:
-    return [
-        pod
-        for kind in view.classes_controlled(workload, REPLICA_SETS)
-        for pod in view.pods_alike(kind)
-    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from suture.impact.causes.parents import resize_explained
+from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import (
     Confidence,
     EndpointsLost,
@@ -30,7 +30,7 @@ from suture.impact.traffic.shrinking import taken_from_services
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS
+from suture.model.names import DEPLOYMENTS, PODS, SERVICES, STATEFUL_SETS
 from suture.model.objects import ClusterObject, ServiceFacts, SliceFacts, WorkloadFacts
 
 CONTROLLERS: Final = frozenset({"endpointslice-controller.k8s.io", MIRRORING})
@@ -220,14 +220,6 @@ def _sized_by_owner(view: GraphView, row: int) -> bool:
         and not view.terminating(owner.row)
         for owner in view.owners(row)
     )
-
-
-def classes_of(view: GraphView, workload: int) -> list[int]:
-    """Return the classes of the pods that a workload controls, those of its ReplicaSets among them.
-
-    What it merely owns it neither counts nor lets go.
-    """
-    return view.classes_controlled(workload, REPLICA_SETS)
 
 
 def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> None:

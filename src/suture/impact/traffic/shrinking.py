@@ -8,17 +8,13 @@ Source: StatefulSet controller (surplus members go, the highest number first).
 
 from __future__ import annotations
 
-from typing import Final
-
 from suture.impact.causes.explained import held_up
 from suture.impact.causes.recent import is_custom
 from suture.impact.ground.change import Resized
 from suture.impact.scene import Scene
+from suture.impact.shed import PODS_ASKED, last_members
 from suture.model.graph import GraphView
 from suture.model.names import PODS, REPLICA_SETS, STATEFUL_SETS, ObjectKey
-
-MEMBERS_ASKED: Final = 64
-"""LIMIT: members of a StatefulSet that are looked up by name, 3 us each; where more go, any may."""
 
 
 class Taken:
@@ -90,15 +86,14 @@ def _last_members(view: GraphView, resized: Resized) -> list[int] | None:
     WHY the first one is looked up: members may be counted from another number than nothing.
     """
     row, going = resized.row, resized.before - resized.after
-    if resized.asked or view.resource(row) != STATEFUL_SETS or going > MEMBERS_ASKED:
+    # WHY not many: of more than are looked up, any may go.
+    if resized.asked or view.resource(row) != STATEFUL_SETS or going > PODS_ASKED:
         return None
     key = view.key(row)
     first = view.find(ObjectKey(PODS, key.namespace, f"{key.name}-0"))
     if first is None or view.controller(first) != row or held_up(view, row, resized.after):
         return None
-    names = (f"{key.name}-{number}" for number in range(resized.after, resized.before))
-    pods = [view.find(ObjectKey(PODS, key.namespace, name)) for name in names]
-    return [one for one in pods if one is not None and view.controller(one) == row]
+    return last_members(view, resized)
 
 
 def _of_members(view: GraphView, members: list[int]) -> list[Taken]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.parents import asked_for
 from suture.impact.causes.recent import (
     asks_removal,
     restarter,
@@ -19,6 +18,7 @@ from suture.impact.causes.recent import (
     taken_from,
     takings,
 )
+from suture.impact.causes.sizes import asked_for
 from suture.impact.causes.unsettled import LOOP_S, evicted_again
 from suture.impact.effects import Churn, Confidence, Victim
 from suture.impact.ground.change import Change, Resized, Rewritten

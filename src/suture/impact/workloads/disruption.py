@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from suture.impact.causes.parents import resize_explained, wanted_count
+from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.scene import Scene
 from suture.impact.workloads.podloss import pods_of

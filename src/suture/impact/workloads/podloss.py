@@ -11,18 +11,18 @@ from typing import Final
 
 from suture.impact.causes.drained import drains
 from suture.impact.causes.explained import held_up
-from suture.impact.causes.parents import asked_for, resize_explained, wanted_count
+from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.recent import taken_from
+from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.putback import puts_back
 from suture.impact.scene import Scene
-from suture.impact.traffic.serving import classes_of
 from suture.impact.workloads.standstill import NOBODY, kept_up
 from suture.model.graph import GraphView
-from suture.model.names import PODS
+from suture.model.names import PODS, REPLICA_SETS
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S
 
@@ -85,7 +85,7 @@ def pod_effects(scene: Scene) -> Iterable[PodsLost]:
 def pods_of(scene: Scene, maker: int) -> tuple[int, int, int]:
     """Return how many pods of a maker run, how many serve, how many Ready ones leave already."""
     running = serving = leaving = 0
-    for kind in classes_of(scene.view, maker):
+    for kind in scene.view.classes_controlled(maker, REPLICA_SETS):
         more = scene.running(kind)
         running, serving, leaving = running + more[0], serving + more[1], leaving + more[2]
     return running, serving, leaving

@@ -1,0 +1,163 @@
+"""How many pods those behind a workload ask for: custom resources, and autoscalers by their bounds.
+
+Beside `parents`, which tells whether they still ask for an object at all. Progressive delivery and
+databases keep several workloads for one number, so that what stands beside one counts with it.
+"""
+
+from __future__ import annotations
+
+from suture.impact.causes.leftout import left_out
+from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.stepwise import leeway
+from suture.impact.ground.change import Rewritten
+from suture.model.edges import Edge
+from suture.model.facts import AutoscalerFacts
+from suture.model.graph import GraphView
+from suture.model.names import REPLICA_SETS
+from suture.model.objects import CustomFacts, WorkloadFacts
+
+
+def asked_for(view: GraphView, row: int, *, least: bool = False) -> int:
+    """Return how many pods those behind a workload ask for at least; -1 where none says.
+
+    That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
+    what the first may do without while it turns to the next set of pods.
+    """
+    asked = [-1]
+    for scaler in view.sources(row, Edge.SCALES):
+        facts = view.facts(scaler)
+        if isinstance(facts, AutoscalerFacts) and not view.terminating(scaler):
+            asked.append(facts.least)
+    for parent in _parents(view, row):
+        if view.terminating(parent):
+            continue
+        wants = wanted_count(view, parent)
+        if wants is not None:
+            away = leeway(view, parent, row, wants) if least else 0
+            asked.append(wants - away - _beside(view, parent, row))
+        elif (size := _size(view, row)) and size in _left_for(view, parent, row):
+            # WHY only then: a sum is a hint, which is believed of what it fits.
+            asked.append(size)
+    return max(asked)
+
+
+def _parents(view: GraphView, row: int) -> list[int]:
+    parents = [owner.row for owner in view.owners(row) if owner.controller and owner.present]
+    return parents + [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+
+
+def resize_explained(
+    view: GraphView, row: int, after: int, written: Rewritten | None = None
+) -> bool:
+    """Whether somebody who may decide wants a workload no larger than `after`.
+
+    That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
+    has left out the part that it is. The autoscaler that is `written` explains nothing: it is what
+    asks for the size.
+    """
+    if _within_bounds(view, row, after, written.row if written is not None else None):
+        return True
+    if after == 0 and left_out(view, row):
+        return True
+    return any(
+        not view.terminating(parent)
+        # WHY not nothing: a part of none says too little of another that would be stopped.
+        and (
+            (wants := wanted_count(view, parent)) == after
+            or (wants is not None and wants <= after + _beside(view, parent, row))
+            or (after > 0 and after in _left_for(view, parent, row))
+            or (after == 0 and _asks_for_none(view, parent))
+        )
+        for parent in _parents(view, row)
+    )
+
+
+def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
+    """Whether an autoscaler of a workload, other than the one `written`, allows a size.
+
+    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it.
+    """
+    allowing = [
+        (scaler, facts)
+        for scaler in view.sources(row, Edge.SCALES)
+        if scaler != written
+        and isinstance(facts := view.facts(scaler), AutoscalerFacts)
+        and not view.terminating(scaler)
+        and facts.least <= after <= facts.most
+    ]
+    blind = {view.controller(scaler) for scaler, facts in allowing if facts.floor > after}
+    return any(facts.floor <= after and scaler not in blind for scaler, facts in allowing)
+
+
+def _asks_for_none(view: GraphView, parent: int) -> bool:
+    """Whether a custom resource says that it is to have no members, whatever it calls them."""
+    facts = view.facts(parent)
+    return isinstance(facts, CustomFacts) and bool(facts.sizes) and not any(facts.sizes)
+
+
+def _beside(view: GraphView, parent: int, row: int) -> int:
+    """Return how many Ready pods of a parent stand beside those of one of its workloads.
+
+    Of another workload of the type, behind the same Services: so progressive delivery keeps two
+    ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
+    more has been left by the traffic, for the other; so has one that is reached by a Service of its
+    own only, which the parent made for it. The proxy of a database is no member.
+    """
+    resource, served = view.resource(row), _served(view, row)
+    left = all(_made_for(view, parent, service) for service in served)
+    return sum(
+        view.running_alike(kind)[1]
+        for child in view.children_of(parent)
+        if child != row and view.resource(child) == resource and not view.terminating(child)
+        if not served.isdisjoint(_served(view, child)) or (left and _is_next(view, row, child))
+        for kind in view.classes_owned(child)
+    )
+
+
+def _made_for(view: GraphView, parent: int, service: int) -> bool:
+    """Whether a Service is one that a parent made beside a child, to which no route leads.
+
+    A Service of somebody else's says by itself where its readers go.
+    """
+    return view.controller(service) == parent and not view.sources(service, Edge.ROUTES_TO)
+
+
+def _is_next(view: GraphView, row: int, other: int) -> bool:
+    """Whether traffic has left a ReplicaSet for another of the same, which is served.
+
+    That is one that selects the same but for the value of a single label, its revision.
+    """
+    one, two = view.facts(row), view.facts(other)
+    if not (isinstance(one, WorkloadFacts) and isinstance(two, WorkloadFacts)):
+        return False
+    if view.resource(row) != REPLICA_SETS or one.selector is None or two.selector is None:
+        return False
+    return one.selector.one_value_apart(two.selector) and bool(_served(view, other))
+
+
+def _served(view: GraphView, workload: int) -> set[int]:
+    """Return the Services that reach pods of a workload."""
+    pods = map(view.one_alike, view.classes_owned(workload))
+    return {service for pod in pods if pod >= 0 for service in view.services_of(pod)}
+
+
+def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
+    """Return the sizes of a workload with which its parent's parts have in sum what they want.
+
+    Several where the parts say it in fields of several names; none where they do not say it.
+    """
+    facts = view.facts(parent)
+    if not isinstance(facts, CustomFacts) or not facts.pools:
+        return []
+    resource = view.resource(row)
+    others = sum(
+        _size(view, child)
+        for child in view.children_of(parent)
+        if child != row and view.resource(child) == resource and not view.terminating(child)
+    )
+    return [wanted - others for wanted in facts.pools]
+
+
+def _size(view: GraphView, row: int) -> int:
+    facts = view.facts(row)
+    return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
