@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -122,6 +122,17 @@ class _Asked(msgspec.Struct, frozen=True):
     refused: bool
 
 
+class _Moment(msgspec.Struct, frozen=True):
+    """All worlds at rest."""
+
+    worlds: Mapping[WorldId, Snapshot]
+    probes: Mapping[int, Probes]
+
+    def of(self, one: World) -> Snapshot:
+        """Return a world; with nothing in it where nothing is left."""
+        return self.worlds.get((one.seed, one.number), Snapshot({}))
+
+
 class Differential:
     """One seed on one control plane, which nobody else writes to."""
 
@@ -210,11 +221,10 @@ class Differential:
         answered = iter(await self._backends.answer_for(hooks))
         ready = [_with_backends(at, answered) for at in worlds]
         await each(ready, self._finish, at_once=AT_ONCE)
-        before = await self._at_rest(())
+        moment = await self._moment(worlds, ())
         self._say(f"seed {self._seed}: {len(worlds)} worlds stand")
-        probes = await self._probe(worlds)
         for step in range(steps):
-            before, probes = await self._step(worlds, step, before, probes, tell=tell)
+            moment = await self._step(worlds, step, moment, tell=tell)
 
     async def _found(self, one: World) -> None:
         for create in one.spaces:
@@ -242,39 +252,55 @@ class Differential:
         self,
         worlds: Sequence[World],
         step: int,
-        before: dict[WorldId, Snapshot],
-        probes: dict[int, Probes],
+        was: _Moment,
         *,
         tell: bool,
-    ) -> tuple[dict[WorldId, Snapshot], dict[int, Probes]]:
+    ) -> _Moment:
         """Make one write to each world, wait, and compare."""
         drawn: list[tuple[World, Write]] = []
         for one in worlds:
-            things = before.get((one.seed, one.number), Snapshot({})).things.values()
-            write = Chooser(things, chance(one.seed, "case", one.number, step)).draw(
-                last=step == STEPS - 1
-            )
+            write = Chooser(
+                was.of(one).things.values(), chance(one.seed, "case", one.number, step)
+            ).draw(last=step == STEPS - 1)
             if write is not None:
                 drawn.append((one, write))
-        said = await each(drawn, self._predict_and_do, at_once=AT_ONCE)
-        made = [one.said for one in said if one is not None and not one.refused]
-        expected = {uid for one in made for uid in one.removed}
-        after = await self._at_rest(expected)
-        probes_after = await self._probe(worlds)
-        for (one, write), asked in zip(drawn, said, strict=True):
-            if asked is None:
-                continue
-            place = (one.seed, one.number)
-            had, has = before.get(place, Snapshot({})), after.get(place, Snapshot({}))
-            probed = (probes[one.number], probes_after[one.number])
-            owed = self._owed.get(place, Counter())
-            outcome = compare(asked.said, had, has, probed, refused=asked.refused, owed=owed)
-            self._owed[place] = outcome.owed
-            case = Case(one.seed, one.number * STEPS + step, write, asked.said, outcome)
-            self._note(case, had, has, tell=tell)
+        answers = await each(drawn, self._predict_and_do, at_once=AT_ONCE)
+        asked = [
+            (one, write, answer)
+            for (one, write), answer in zip(drawn, answers, strict=True)
+            if answer is not None
+        ]
+        expected = {
+            uid for _, _, answer in asked if not answer.refused for uid in answer.said.removed
+        }
+        now = await self._moment(worlds, expected)
+        compared = [self._compared(one, was, now) for one in asked]
+        late = [number for number, outcome in enumerate(compared) if not outcome.held]
+        if late:
+            # WHY a second look: a controller manager that waits for a core, or for its lease, is as
+            # quiet as one that is done. What went wrongly is still gone then.
+            self._say(f"seed {self._seed}: {len(late)} cases differ; looked at again")
+            now = await self._moment(worlds, expected, quiet_s=LONG_QUIET_S)
+            for number in late:
+                compared[number] = self._compared(asked[number], was, now)
+        for (one, write, answer), outcome in zip(asked, compared, strict=True):
+            self._owed[one.seed, one.number] = outcome.owed
+            case = Case(one.seed, one.number * STEPS + step, write, answer.said, outcome)
+            self._note(case, was.of(one), now.of(one), tell=tell)
         self.tally.took_s = time.monotonic() - self._began
         self._say(f"seed {self._seed}: {self.tally}")
-        return after, probes_after
+        return now
+
+    def _compared(self, asked: tuple[World, Write, _Asked], was: _Moment, now: _Moment) -> Outcome:
+        one, _, answer = asked
+        return compare(
+            answer.said,
+            was.of(one),
+            now.of(one),
+            (was.probes[one.number], now.probes[one.number]),
+            refused=answer.refused,
+            owed=self._owed.get((one.seed, one.number), Counter()),
+        )
 
     def _note(self, case: Case, had: Snapshot, has: Snapshot, *, tell: bool) -> None:
         self.tally.cases += 1
@@ -304,7 +330,7 @@ class Differential:
 
     # ---- waiting
 
-    async def _settle(self, expected: Collection[str]) -> None:
+    async def _settle(self, expected: Collection[str], quiet_s: float = QUIET_S) -> None:
         """Wait until what was predicted is gone and nothing has changed for a while.
 
         What is being deleted meanwhile is let go by the finalizer's controller, which we are.
@@ -317,15 +343,21 @@ class Differential:
                 if not await self._hands.release(key, HELD):
                     self._unrest.held[key] = None
             stays = any(_stands(view, uid) for uid in expected)
-            if self._unrest.quiet_s >= (LONG_QUIET_S if stays else QUIET_S):
+            if self._unrest.quiet_s >= (LONG_QUIET_S if stays else quiet_s):
                 return
             await asyncio.sleep(0.05)
 
-    async def _at_rest(self, expected: Collection[str]) -> dict[WorldId, Snapshot]:
+    async def _moment(
+        self, worlds: Sequence[World], expected: Collection[str], *, quiet_s: float = QUIET_S
+    ) -> _Moment:
+        """Wait for rest, and then ask what can be made."""
+        return _Moment(await self._at_rest(expected, quiet_s), await self._probe(worlds))
+
+    async def _at_rest(self, expected: Collection[str], quiet_s: float) -> dict[WorldId, Snapshot]:
         """Return every world once it is at rest and the model is the cluster."""
         deadline = time.monotonic() + MOST_S
         while True:
-            await self._settle(expected)
+            await self._settle(expected, quiet_s)
             found, differs = await snapshots(self.follower)
             if not differs:
                 return found
