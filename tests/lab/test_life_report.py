@@ -103,6 +103,18 @@ async def test_what_others_were_quicker_at_is_no_refusal(
     assert false_refusals(hand.tally, []) == []
 
 
+async def test_an_eviction_in_a_namespace_that_ends_is_no_failure(tmp_path: Path) -> None:
+    """An eviction is an object to be made, and none is made there any more."""
+    words = "unable to create new content in namespace shop because it is being terminated"
+    body = status(403, "Forbidden", words)
+    body["details"] = {"causes": [{"reason": "NamespaceTerminating", "message": words}]}
+    async with hand_answered(tmp_path, (403, body)) as hand:
+        assert not await hand.evict("shop", "front-1")
+
+    assert hand.tally.missed == {"mover": 1}
+    assert not hand.tally.failures
+
+
 async def test_any_other_answer_is_a_failure_of_the_lab(tmp_path: Path) -> None:
     """Told, since a life among failures proves little."""
     body = status(422, "Invalid", "spec.replicas: must be whole")

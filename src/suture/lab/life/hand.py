@@ -88,7 +88,7 @@ class Tally:
     disruption: Counter[str] = field(default_factory=Counter)
     """Evictions that a disruption budget held, by actor."""
     missed: Counter[str] = field(default_factory=Counter)
-    """Conflicts and things that were gone, by actor: the cluster is shared."""
+    """Conflicts, and things that were gone or going, by actor: the cluster is shared."""
     failures: list[Word] = field(default_factory=list)
     """Answers that are neither: of whatever else is wrong with the lab."""
 
@@ -256,7 +256,7 @@ class Hand:
     def _missed_or_refused(self, error: ApiError, verb: str, path: str) -> None:
         if refusal_in(error.message) is not None or "suture" in error.message.lower():
             self.tally.refusals.append(self._word(verb, path, error))
-        elif error.status in (404, 409):
+        elif error.status in (404, 409) or _namespace_ends(error):
             self.tally.missed[self.actor] += 1
         else:
             self._failed(verb, path, str(error))
@@ -286,6 +286,18 @@ class Hand:
             policy=refusal.policy if refusal else "",
             message=error.message,
         )
+
+
+def _namespace_ends(error: ApiError) -> bool:
+    """Whether a namespace that is being deleted took no new object: an eviction is one too.
+
+    Source: the API server's NamespaceLifecycle admission, a cause of its Status.
+    """
+    causes = error.details.get("causes")
+    return isinstance(causes, list) and any(
+        isinstance(cause, dict) and cause.get("reason") == "NamespaceTerminating"
+        for cause in causes
+    )
 
 
 def _plural(path: str) -> str:
