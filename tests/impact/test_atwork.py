@@ -186,6 +186,53 @@ def test_what_else_is_kept_of_it_counts() -> None:
     assert removed(one, view_of(one, more, route(), SERVED)).counted == 0
 
 
+def bound(name: str = "k8s-web-1", *, space: str = "prod", to: str = "web") -> ClusterObject:
+    """Return what binds a balancer to the Service of a route, which its labels name."""
+    labels = {"lb.example.com/stack-name": "web", "lb.example.com/stack-namespace": space}
+    needs = (Need(Edge.LEADS_TO, ObjectKey(SERVICES, "prod", to), "", optional=True),)
+    return replace(thing(BINDINGS, name, "prod", labels=labels), needs=needs)
+
+
+def test_what_a_route_leads_by_is_wanted_and_in_use() -> None:
+    """Its labels name the route: the balancer of a live one would send its traffic nowhere."""
+    told = removed(bound(), view_of(bound(), route(), SERVED))
+    assert (told.wanted, told.in_use) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param(SERVED, id="no-route"),
+        pytest.param((route(), service("web")), id="nobody-behind-it"),
+        pytest.param((replace(route(), deleted=1.0), *SERVED), id="going"),
+        pytest.param((route(), bound("k8s-web-2"), *SERVED), id="the-next"),
+        pytest.param((route(to="away"), *SERVED), id="leads-elsewhere"),
+    ],
+)
+def test_what_no_route_leads_by_is_neither(beside: tuple[ClusterObject, ...]) -> None:
+    """Its route is gone, or going; another takes its place; nobody is behind it."""
+    told = removed(bound(), view_of(bound(), beside))
+    assert (told.wanted, told.in_use) == (0, 0)
+
+
+def test_a_route_of_another_namespace_or_name_is_not_meant() -> None:
+    """Labels say a name and a namespace, and mean that route alone."""
+    one = bound(space="stage")
+    assert removed(one, view_of(one, route(), SERVED)).in_use == 0
+    alone = replace(bound(), labels={"lb.example.com/stack-name": "web"})
+    assert removed(alone, view_of(alone, route(), SERVED)).in_use == 0
+
+
+def test_what_a_rewritten_route_led_by_may_go() -> None:
+    """It may lead elsewhere by now; an hour later it is no cause any more."""
+    view = view_of(bound(), route(), SERVED)
+    request = update(route(), replace(route(), labels={"a": "b"}), by=operator("ada"))
+    remember(request, project(request, view), view, START)
+
+    assert removed(bound(), view).in_use == 0
+    assert removed(bound(), view, now=START.plus_s(2 * 3600)).in_use == 1
+
+
 @pytest.mark.parametrize(
     "of",
     [

@@ -181,6 +181,24 @@ def test_an_application_that_leaves_what_it_keeps(said: str, along: int) -> None
 # ---------------------------------------------------------------- pods
 
 
+@pytest.mark.parametrize("kind", [SERVICES, STATEFUL_SETS])
+def test_what_hangs_on_a_service_is_no_part_of_it(kind: Resource) -> None:
+    """Pods of a workload are one loss with it; those that were hung on a Service are each one."""
+    facts = WorkloadFacts(replicas=3) if kind == STATEFUL_SETS else None
+    maker = thing(kind, "hub", "prod", facts=facts)
+    pods = [
+        thing(
+            PODS, f"hub-{number}", "prod", labels={"app": "web"}, owners=[owner(maker)],
+            facts=PodFacts(ready=True),
+        )
+        for number in range(3)
+    ]  # fmt: skip
+    found = effects(delete(maker), view_of(maker, pods, service("web")), ObjectsRemoved)
+    (told,) = [one for one in found if one.resource == "pods"]
+
+    assert (told.lasting, told.counted_cascaded) == (3, 3 if kind == SERVICES else 0)
+
+
 def test_pods_of_nobody_are_each_their_own_maker() -> None:
     """Two bare pods that are alike are two losses of one pod, and last."""
     bare = [thing(PODS, f"tool-{number}", "shop", facts=READY) for number in range(2)]

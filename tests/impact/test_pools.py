@@ -56,6 +56,25 @@ def test_a_sum_is_believed_of_what_it_fits(
     assert asked_for(*world(pools, *sizes)) == asked
 
 
+@pytest.mark.parametrize(
+    ("says", "parts", "after", "asked"),
+    [
+        pytest.param((3,), (3,), 2, 3, id="one-set-of-that-size"),
+        pytest.param((2,), (3,), 2, -1, id="made-smaller-first"),
+        pytest.param((3,), (4,), 3, -1, id="one-more-for-a-while"),
+        pytest.param((3,), (3, 3), 2, -1, id="two-sets-of-that-size"),
+        pytest.param((9,), (9,), 8, -1, id="another-workload-of-that-size"),
+        pytest.param((3,), (3,), 0, -1, id="stopped"),
+    ],
+)
+def test_a_number_of_another_name_is_believed_of_the_one_set_that_it_fits(
+    says: tuple[int, ...], parts: tuple[int, ...], after: int, asked: int
+) -> None:
+    """An operator scaled its set to the members that it saw; to nothing there are more reasons."""
+    assert asked_for(*world((), *parts, sizes=says), after=after) == asked
+    assert asked_for(*world((), *parts, sizes=says)) == -1
+
+
 def delivered(*, proxy: bool) -> tuple[GraphView, int]:
     """Return a rollout of two with its old set and another, Ready, and the row of the old one.
 

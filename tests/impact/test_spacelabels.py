@@ -67,6 +67,30 @@ def test_who_is_let_through_all_the_same(given: ClusterObject) -> None:
     assert told(given) == []
 
 
+DNS = {"port": 53, "protocol": "UDP"}
+WEB = {"port": 80}
+
+
+def ported(*ports: Body, everybody: tuple[Body, ...] = (DNS,)) -> ClusterObject:
+    """Return a policy that lets a peer through on some ports, and everybody on others."""
+    rules = [{"from": [peer()], **({"ports": list(ports)} if ports else {})}]
+    return policy(peer(), ingress=[*rules, {"ports": list(everybody)}])
+
+
+def test_everybody_may_come_in_by_one_port_and_a_peer_by_all() -> None:
+    """Nearly every policy lets everybody be asked for names, which makes up for nothing else."""
+    assert told(ported()) == [(3, 0)]
+    assert told(ported(WEB)) == [(3, 0)]
+    assert told(ported(WEB, DNS)) == [(3, 0)]
+
+
+def test_what_everybody_may_do_a_peer_needs_no_label_for() -> None:
+    """The rule of everybody has its ports, or all."""
+    assert told(ported(DNS)) == []
+    assert told(ported(WEB, DNS, everybody=(DNS, WEB))) == []
+    assert told(policy(peer(), ingress=[{"from": [peer()], "ports": [WEB]}, {}])) == []
+
+
 def looked_into(before: ClusterObject, after: ClusterObject) -> list[tuple[int, int]]:
     hooks = [
         webhook("inject", ServiceRef("mesh", "inject"), namespaces=Selector.of(IN)),

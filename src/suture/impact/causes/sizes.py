@@ -13,15 +13,16 @@ from suture.impact.ground.change import Rewritten
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
-from suture.model.names import REPLICA_SETS
+from suture.model.names import REPLICA_SETS, WORKLOADS
 from suture.model.objects import CustomFacts, WorkloadFacts
 
 
-def asked_for(view: GraphView, row: int, *, least: bool = False) -> int:
+def asked_for(view: GraphView, row: int, *, least: bool = False, after: int = 0) -> int:
     """Return how many pods those behind a workload ask for at least; -1 where none says.
 
     That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
-    what the first may do without while it turns to the next set of pods.
+    what the first may do without while it turns to the next set of pods. `after`: the size that it
+    is to have; to nothing it goes for more reasons than a number of another name tells of.
     """
     asked = [-1]
     for scaler in view.sources(row, Edge.SCALES):
@@ -37,6 +38,8 @@ def asked_for(view: GraphView, row: int, *, least: bool = False) -> int:
             asked.append(wants - away - _beside(view, parent, row))
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
+            asked.append(size)
+        elif after and _says(view, parent, row):
             asked.append(size)
     return max(asked)
 
@@ -93,6 +96,24 @@ def _asks_for_none(view: GraphView, parent: int) -> bool:
     """Whether a custom resource says that it is to have no members, whatever it calls them."""
     facts = view.facts(parent)
     return isinstance(facts, CustomFacts) and bool(facts.sizes) and not any(facts.sizes)
+
+
+def _says(view: GraphView, parent: int, row: int) -> bool:
+    """Whether a custom resource says by another name (`size`) how large its one set is.
+
+    As much of a hint as a sum: believed where the set is so large, and none beside it is.
+    """
+    facts, size = view.facts(parent), _size(view, row)
+    if not isinstance(facts, CustomFacts) or size not in facts.sizes:
+        return False
+    sets = [
+        child
+        for child in view.children_of(parent)
+        if view.resource(child) in WORKLOADS
+        and not view.terminating(child)
+        and _size(view, child) == size
+    ]
+    return sets == [row]
 
 
 def _beside(view: GraphView, parent: int, row: int) -> int:

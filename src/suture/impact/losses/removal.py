@@ -45,7 +45,15 @@ from suture.impact.reach.strangers import bare_of_others, taken_by_stranger
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, DAEMON_SETS, DISRUPTION_BUDGETS, PODS, WORKLOADS, Resource
+from suture.model.names import (
+    CLAIMS,
+    DAEMON_SETS,
+    DISRUPTION_BUDGETS,
+    PODS,
+    SERVICES,
+    WORKLOADS,
+    Resource,
+)
 
 AGENTS_ASKED: Final = 64
 """LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
@@ -303,10 +311,11 @@ def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:
 def _counted_as_maker(view: GraphView, row: int, removed: frozenset[int]) -> bool:
     """Whether an object goes together with a counted maker: one workload, counted once.
 
-    A Deployment takes its ReplicaSets and pods along; the loss is one workload, not fifty.
+    A Deployment takes its ReplicaSets and pods along; the loss is one workload, not fifty. A
+    Service runs nothing: what was hung on it, to go with it, is no part of it.
     """
     maker = view.controller(row)
-    return maker in removed and counted(view, maker)
+    return maker in removed and counted(view, maker) and view.resource(maker) != SERVICES
 
 
 def _effect(scene: Scene, resource: Resource, tally: _Tally) -> ObjectsRemoved:

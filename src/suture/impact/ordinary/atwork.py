@@ -8,6 +8,7 @@ Source: batch/v1 CronJobSpec; policy/v1 PodDisruptionBudget; ingress and gateway
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
 from suture.impact.causes.explained import in_use
 from suture.impact.causes.recent import annotated, is_custom, is_route
@@ -20,6 +21,12 @@ from suture.model.graph import GraphView
 from suture.model.names import AUTOSCALERS, CRON_JOBS, DISRUPTION_BUDGETS, Resource
 from suture.model.objects import RouteFacts
 from suture.model.writes import HOUR_S
+
+ROUTES_ASKED: Final = 64
+"""LIMIT: routes to one Service of which it is asked whether labels name them, 2 us each."""
+
+_NAME: Final = "name"
+_SPACE: Final = "namespace"
 
 
 def works(scene: Scene, row: int) -> bool:
@@ -131,9 +138,54 @@ def kept_of_route(scene: Scene, row: int) -> bool:
 
 
 def stands_for_route(scene: Scene, row: int) -> bool:
-    """Whether a custom resource of a route that leads is called as that is, and known by it."""
+    """Whether a custom resource is what a route that leads is known by, or leads by.
+
+    It is of the route and called as that is; or its labels name the route.
+    """
     name = scene.view.name(row)
-    return any(scene.view.name(route) == name for route in _routes_above(scene, row))
+    owned = any(scene.view.name(route) == name for route in _routes_above(scene, row))
+    return owned or _binds_for_route(scene, row)
+
+
+def _binds_for_route(scene: Scene, row: int) -> bool:
+    """Whether a custom resource leads to a Service for a route that leads there, named by labels.
+
+    So a balancer is bound to what a route wants. One beside it, of its type, would be the next.
+    """
+    view, removed, resource = scene.view, scene.removed, scene.view.resource(row)
+    return any(
+        present
+        and service not in removed
+        and view.serving_count(service) > 0
+        and any(_named_and_stays(scene, row, one) for one in _routes_to(view, service))
+        and not any(
+            other != row and other not in removed and not view.terminating(other)
+            for other in view.sources(service, Edge.LEADS_TO)
+            if view.resource(other) == resource
+        )
+        for service, present in view.targets(row, Edge.LEADS_TO)
+    )
+
+
+def _routes_to(view: GraphView, service: int) -> list[int]:
+    return view.sources(service, Edge.ROUTES_TO)[:ROUTES_ASKED]
+
+
+def _named_and_stays(scene: Scene, row: int, route: int) -> bool:
+    """Whether a pair of an object's labels, `...name` and `...namespace`, names a route that stays.
+
+    One that was rewritten within the hour may be the cause for which the object goes.
+    """
+    view = scene.view
+    if route in scene.removed or view.terminating(route) or _rewritten(scene, route):
+        return False
+    labels, name, space = view.labels(row), view.name(route), view.namespace(route)
+    return any(
+        value == name
+        and key.endswith(_NAME)
+        and labels.get(f"{key.removesuffix(_NAME)}{_SPACE}") == space
+        for key, value in labels.items()
+    )
 
 
 def _routes_above(scene: Scene, row: int) -> Iterator[int]:

@@ -174,7 +174,7 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     # WHY not asked for: it is what asks for them that wants fewer.
     if resized.asked:
         return NOBODY
-    wanted = asked_for(scene.view, resized.row, least=True)
+    wanted = asked_for(scene.view, resized.row, least=True, after=resized.after)
     if wanted >= 0 and (next_answers(scene, resized) or fails_alone(scene, resized)):
         wanted = NOBODY
     return max(wanted, kept_up(scene, resized))

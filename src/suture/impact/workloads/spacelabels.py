@@ -110,8 +110,11 @@ def _dropped(
     """Yield the peers by which Ready pods of a namespace are let through, and by none then."""
     for egress in (False, True):
         rules = [rule for rule in facts.rules if rule.egress is egress]
-        if any(rule.anybody for rule in rules):
+        if any(rule.anybody and not rule.ports for rule in rules):
             continue
+        # WHY by port: nearly every policy lets everybody be asked for names, and nothing else.
+        open_to_all = {port for rule in rules if rule.anybody for port in rule.ports}
+        rules = [rule for rule in rules if not (rule.ports and open_to_all.issuperset(rule.ports))]
         peers = {one: one.namespaces for rule in rules for one in rule.pods}
         if any(
             spaces and spaces.matches(new) and _ready(view, name, one)
