@@ -2,8 +2,8 @@
 
 Beside `parents`, which tells how many children one wants: here somebody took a component out of
 the parent, or stopped all of it, by its spec or an annotation, and what runs for that is nobody's
-wish any more. Data is not among it. Pure; what was left out is remembered by `recent`, so that of
-what was left out before Suture was there nobody knows.
+wish any more. Data is not among it, save claims that were set aside. Pure; what was left out is
+remembered by `recent`, so that of what was left out before Suture was there nobody knows.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import re
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
+from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.causes.recent import is_custom
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CLAIMS,
     CRON_JOBS,
     DISRUPTION_BUDGETS,
     JOBS,
@@ -40,10 +42,14 @@ def left_out(view: GraphView, row: int) -> bool:
 
 
 def _above(view: GraphView, row: int) -> list[int]:
-    """Return the custom resources that keep an object, by owner, label or name."""
+    """Return the custom resources that keep an object, by owner, label or name.
+
+    WHY any owner: some operators own what they make, and do not call themselves its controller.
+    """
     chain = (row, *view.controllers(row, CLIMBED))
     found = dict.fromkeys(chain[1:])
     for one in chain:
+        found.update((owner.row, None) for owner in view.owners(one) if owner.present)
         found.update((parent, None) for parent, there in view.targets(one, Edge.PARENT) if there)
     return [one for one in found if not view.gone(one)]
 
@@ -55,8 +61,32 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     resource = view.resource(row)
     if "" in names and (resource in _RUNS or is_custom(resource)):
         return True
-    below = _words(view.name(row).removeprefix(view.name(parent)))
-    return any(_within(_words(name), below) for name in names)
+    name, above = view.name(row), view.name(parent)
+    if resource == CLAIMS:
+        # WHY behind the parent's: before it stands what the volume is called, as parts are too.
+        below = _words(name.partition(f"-{above}-")[2])
+    else:
+        below = _words(name.removeprefix(above))
+    return any(_within(_words(part), below) for part in names)
+
+
+def set_aside(view: GraphView, claim: int) -> bool:
+    """Whether nobody uses a claim, its StatefulSet is gone, and others of its parent are in use.
+
+    So claims are left when a part of a cluster was emptied and taken away: what was in them is with
+    the members that stay.
+    """
+    if mounting(view, claim) or statefulset_of(view, view.key(claim)) is not None:
+        return False
+    parent = view.controller(claim)
+    if parent < 0:
+        return False
+    beside = (one for one in view.children_of(parent) if view.resource(one) == CLAIMS)
+    return any(
+        any(map(view.serves, mounting(view, one)))
+        for one in list(beside)[:SIBLINGS]
+        if one != claim and not (view.gone(one) or view.terminating(one))
+    )
 
 
 def _words(name: str) -> list[str]:
