@@ -10,6 +10,7 @@ from support.cluster import START, delete, graph_of, owner, thing
 from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved, PodsLost
 from suture.impact.project import project
+from suture.model.deeds import Deed, What
 from suture.model.difference import parts_left_out
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
@@ -311,4 +312,20 @@ def test_claims_of_a_part_that_was_emptied(
     database = Database()
     database.view = GraphView(graph_of(DATABASE, cold, hot), History())
     database.rewrite(old, HOT)
+    set_of_cold = ObjectKey(STATEFUL_SETS, "prod", "shop-cold")
+    for size in (1, 0):
+        database.view.history.writes.note(set_of_cold, Deed(What.SCALED, "operator", size), START)
     assert [database.explained(one) for one in (cold[0], hot[0])] == [explained, 0]
+
+
+@pytest.mark.parametrize("sizes", [(), (1,), (0, 1)], ids=["none", "smaller", "back"])
+def test_claims_of_a_part_whose_set_was_taken_away_at_once(sizes: tuple[int, ...]) -> None:
+    """The twin: nobody has moved what they hold."""
+    cold, hot = node_set("cold", there=False, used=False), node_set("hot")
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, cold, hot), History())
+    database.rewrite(HOT_AND_COLD, HOT)
+    set_of_cold = ObjectKey(STATEFUL_SETS, "prod", "shop-cold")
+    for size in sizes:
+        database.view.history.writes.note(set_of_cold, Deed(What.SCALED, "operator", size), START)
+    assert database.explained(cold[0]) == 0

@@ -14,6 +14,7 @@ from typing import Final
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.causes.recent import is_custom
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -22,7 +23,9 @@ from suture.model.names import (
     DISRUPTION_BUDGETS,
     JOBS,
     PODS,
+    STATEFUL_SETS,
     WORKLOADS,
+    ObjectKey,
 )
 
 SHORTEST: Final = 3
@@ -71,22 +74,36 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
 
 
 def set_aside(view: GraphView, claim: int) -> bool:
-    """Whether nobody uses a claim, its StatefulSet is gone, and others of its parent are in use.
+    """Whether a claim was left by a set that was emptied and taken away, and others are in use.
 
-    So claims are left when a part of a cluster was emptied and taken away: what was in them is with
-    the members that stay.
+    Nobody uses it, its StatefulSet was scaled to nothing before it went, and of the other claims of
+    the same parent one is used by a Ready pod. WHY emptied: who takes members away one after the
+    other has moved what they held; who deletes the set under them has not.
     """
-    if mounting(view, claim) or statefulset_of(view, view.key(claim)) is not None:
+    if mounting(view, claim) or not _was_emptied(view, claim):
         return False
     parent = view.controller(claim)
-    if parent < 0:
-        return False
-    beside = (one for one in view.children_of(parent) if view.resource(one) == CLAIMS)
+    beside = view.children_of(parent)[:SIBLINGS] if parent >= 0 else ()
     return any(
-        any(map(view.serves, mounting(view, one)))
-        for one in list(beside)[:SIBLINGS]
-        if one != claim and not (view.gone(one) or view.terminating(one))
+        view.serves(pod)
+        for one in beside
+        if one != claim and view.resource(one) == CLAIMS
+        for pod in mounting(view, one)
     )
+
+
+def _was_emptied(view: GraphView, claim: int) -> bool:
+    """Whether the StatefulSet that a claim is named after is gone, and was of no size before."""
+    key = view.key(claim)
+    if statefulset_of(view, key) is not None:
+        return False
+    latest = view.history.writes.latest
+    _, _, name = key.name.rpartition("-")[0].partition("-")
+    while name:
+        if latest(ObjectKey(STATEFUL_SETS, key.namespace, name), What.SCALED) == 0:
+            return True
+        _, _, name = name.partition("-")
+    return False
 
 
 def _words(name: str) -> list[str]:
