@@ -10,10 +10,12 @@ from support.cluster import START, delete, graph_of, owner, thing
 from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved, PodsLost
 from suture.impact.project import project
+from suture.model.deeds import Deed, What
 from suture.model.difference import parts_left_out
+from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, ObjectKey, Resource
 from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -239,3 +241,91 @@ def test_what_counts_as_a_part(old: Spec, new: Spec, told: tuple[set[str], set[s
     bodies = (msgspec.json.encode({"spec": old}), msgspec.json.encode({"spec": new}))
     gone, back = parts_left_out(*bodies)
     assert (set(gone), set(back)) == told
+
+
+SETS = Resource("db.example.com", "podsets")
+
+
+def test_an_owner_that_does_not_call_itself_the_controller() -> None:
+    """It has left the part out all the same: the part's pods go, and those of another stay."""
+    parts = [
+        (
+            made := thing(SETS, f"shop-{name}", "prod", owners=[owner(DATABASE, controller=False)]),
+            thing(PODS, f"shop-{name}-0", "prod", owners=[owner(made)], facts=PodFacts(ready=True)),
+        )
+        for name in ("proxy", "members")
+    ]
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, *parts), History())
+    database.rewrite(ON, {"monitoring": ON["monitoring"]})
+    proxy, members = ([database.explained(one) for one in part] for part in parts)
+    assert (proxy, members) == ([1, 1], [0, 0])
+
+
+def node_set(name: str, *, there: bool = True, used: bool = True) -> list[ClusterObject]:
+    """Return a set of one member, with a claim of the database that its pod uses, or nobody."""
+    facts = PodFacts(ready=True, node="node-1")
+    mounts = Need(Edge.CLAIM, ObjectKey(CLAIMS, "prod", f"data-shop-{name}-0"))
+    pod = msgspec.structs.replace(
+        thing(PODS, f"shop-{name}-0", "prod", facts=facts), needs=(mounts,)
+    )
+    claim = thing(
+        CLAIMS, f"data-shop-{name}-0", "prod", owners=[owner(DATABASE)],
+        facts=ClaimFacts(bound=True, volume=f"pv-{name}"),
+    )  # fmt: skip
+    root = thing(STATEFUL_SETS, f"shop-{name}", "prod", facts=WorkloadFacts(0, Selector.of({})))
+    return [claim, *([root] if there else []), *([pod] if used else [])]
+
+
+HOT_AND_COLD: Spec = {"nodeSets": [{"name": "hot", "count": 1}, {"name": "cold", "count": 1}]}
+HOT: Spec = {"nodeSets": [{"name": "hot", "count": 1}]}
+DATA_TOO: Spec = {"nodeSets": [{"name": "hot", "count": 1}, {"name": "data", "count": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("old", "cold", "hot", "explained"),
+    [
+        pytest.param(
+            HOT_AND_COLD, node_set("cold", there=False, used=False), node_set("hot"), 1,
+            id="set aside",
+        ),
+        pytest.param(
+            HOT_AND_COLD, node_set("cold", there=False), node_set("hot"), 0, id="still used"
+        ),
+        pytest.param(
+            HOT_AND_COLD, node_set("cold", used=False), node_set("hot"), 0, id="its set is there"
+        ),
+        pytest.param(
+            HOT_AND_COLD, node_set("cold", there=False, used=False), node_set("hot", used=False), 0,
+            id="no other in use",
+        ),
+        pytest.param(
+            DATA_TOO, node_set("cold", there=False, used=False), node_set("hot"), 0,
+            id="the volume is called as the part",
+        ),
+    ],
+)  # fmt: skip
+def test_claims_of_a_part_that_was_emptied(
+    old: Spec, cold: list[ClusterObject], hot: list[ClusterObject], explained: int
+) -> None:
+    """What was in them is with the members that stay; a claim in use is data, whoever left it."""
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, cold, hot), History())
+    database.rewrite(old, HOT)
+    set_of_cold = ObjectKey(STATEFUL_SETS, "prod", "shop-cold")
+    for size in (1, 0):
+        database.view.history.writes.note(set_of_cold, Deed(What.SCALED, "operator", size), START)
+    assert [database.explained(one) for one in (cold[0], hot[0])] == [explained, 0]
+
+
+@pytest.mark.parametrize("sizes", [(), (1,), (0, 1)], ids=["none", "smaller", "back"])
+def test_claims_of_a_part_whose_set_was_taken_away_at_once(sizes: tuple[int, ...]) -> None:
+    """The twin: nobody has moved what they hold."""
+    cold, hot = node_set("cold", there=False, used=False), node_set("hot")
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, cold, hot), History())
+    database.rewrite(HOT_AND_COLD, HOT)
+    set_of_cold = ObjectKey(STATEFUL_SETS, "prod", "shop-cold")
+    for size in sizes:
+        database.view.history.writes.note(set_of_cold, Deed(What.SCALED, "operator", size), START)
+    assert database.explained(cold[0]) == 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from support.asking import effects, impact_of
-from support.cluster import START, delete, graph_of, thing, workload
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, graph_of, owner, thing, workload
 from suture.impact.causes.recent import remember
-from suture.impact.effects import CapacityLost, ExternalDeleted
+from suture.impact.effects import CapacityLost, ExternalDeleted, ObjectsRemoved
 from suture.impact.project import project
 from suture.model.graph import GraphView
+from suture.model.history import History
 from suture.model.names import NODES, PODS, Resource
 from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts
 from suture.model.request import Request
@@ -85,3 +86,38 @@ def test_nodes_of_machines_that_went_lately_are_leaving() -> None:
 
     (node,) = effects(impact_of(removed(second, {"nodeName": "node-1"}), view), CapacityLost)
     assert node.leaving == 1
+
+
+DEPLOYMENTS = Resource("fleet.example.com", "machinedeployments")
+SETS = Resource("fleet.example.com", "machinesets")
+
+
+@pytest.mark.parametrize(
+    ("members", "kind", "written", "in_use"),
+    [
+        pytest.param(2, SETS, False, 1, id="its machines go along"),
+        pytest.param(0, SETS, False, 0, id="an emptied one"),
+        pytest.param(2, SETS, True, 0, id="its parent has changed"),
+        pytest.param(2, Resource("fleet.example.com", "racks"), False, 0, id="no set of machines"),
+    ],
+)
+def test_a_set_of_machines_that_its_parent_asks_for(
+    members: int, kind: Resource, *, written: bool, in_use: int
+) -> None:
+    """It is in use by the machines that it keeps, as long as nobody has changed what is wanted."""
+    parent = thing(DEPLOYMENTS, "pool", "fleet", facts=CustomFacts(wanted=2))
+    root = thing(kind, "pool-a", "fleet", owners=[owner(parent)], facts=CustomFacts(wanted=2))
+    kept = [
+        msgspec.structs.replace(
+            machine(f"machine-{n}", f"cloud:///zone/{n}"), owners=(owner(root),)
+        )
+        for n in range(members)
+    ]
+    view = GraphView(graph_of(parent, root, *kept), History())
+    if written:
+        bodies = (b'{"spec":{"replicas":2}}', b'{"spec":{"replicas":3}}')
+        change = update(parent, parent, bodies=bodies)
+        remember(change, project(change, view), view, START)
+    told = effects(impact_of(delete(root), view, now=START), ObjectsRemoved)
+    (effect,) = (one for one in told if one.resource == str(kind))
+    assert (effect.wanted, effect.in_use) == (1, in_use)

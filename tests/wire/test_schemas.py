@@ -347,7 +347,7 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
     open_ = {"x-kubernetes-preserve-unknown-fields": True}
     both = {"properties": {"spec": fields(providerID=TEXT, deletionPolicy=TEXT)}}
     named = "spec.deletionPolicy", "spec.reclaimPolicy", "spec", "spec.providerID"
-    known = [path(one) for one in (*named, "status.providerID")]
+    known = [path(one) for one in (*named, "status.providerID", "spec.prune")]
     for schema, expected in ((open_, known), (both, known[:1])):
         told = [rule.says for rule in read(schema) if isinstance(rule.says, Outside)]
         assert told == [Outside(field) for field in expected]
@@ -591,10 +591,11 @@ def test_lists_of_objects_by_type_and_name_are_read(spec: Any, expected: list[st
     [
         pytest.param(fields(prune={"type": "boolean"}), True, id="yes or no"),
         pytest.param(fields(prune=TEXT), False, id="text"),
-        pytest.param({"x-kubernetes-preserve-unknown-fields": True}, False, id="not described"),
+        pytest.param({"x-kubernetes-preserve-unknown-fields": True}, True, id="any fields"),
+        pytest.param(fields(other=TEXT), False, id="not described"),
     ],
 )
-def test_whether_it_prunes_is_read_where_a_definition_says_so(spec: object, told: bool) -> None:
-    """A field of that name may be anything elsewhere."""
+def test_whether_it_prunes_is_read_where_a_definition_lets_it(spec: object, told: bool) -> None:
+    """It is a yes or no there, or any field may be there; of these only a no is read."""
     found = [one.says for one in read({"properties": {"spec": spec}})]
     assert (Outside(path("spec.prune")) in found) is told

@@ -161,10 +161,14 @@ def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
 
 
 def _pruning(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the rule of what says whether it takes along what it keeps, where it is described."""
-    spec = (root.properties or {}).get(PRUNE[0])
-    field = (spec.properties or {}).get(PRUNE[1]) if spec is not None else None
-    if field is not None and field.type == "boolean":
+    """Yield the rule of what says whether it takes along what it keeps.
+
+    Where a definition takes any fields it may be there too; what is not there says nothing.
+    """
+    schema: Schema | None = root
+    for step in PRUNE:
+        schema = _below(schema, step)
+    if schema is not None and (schema.type == "boolean" or schema.anything):
         yield field_rule(resource, FieldPath(PRUNE), Outside(FieldPath(PRUNE)))
 
 

@@ -24,7 +24,7 @@ from suture.impact.causes.explained import (
     type_ends,
     wanted,
 )
-from suture.impact.causes.leftout import left_out
+from suture.impact.causes.leftout import left_out, set_aside
 from suture.impact.causes.lowered import Lowered
 from suture.impact.causes.over import is_over, outlived
 from suture.impact.causes.parents import (
@@ -428,7 +428,9 @@ class Causes:
     def _left_out(self, row: int) -> bool:
         """Whether what keeps an object has left it out; data that goes along asks for more."""
         view = self._view
-        return left_out(view, row) and CLAIMS not in self.kinds and outlived(view, row)
+        if not (left_out(view, row) and outlived(view, row)):
+            return False
+        return CLAIMS not in self.kinds or (len(self.kinds) == 1 and set_aside(view, row))
 
     def _ends_alone(self, row: int) -> bool:
         """Whether what no owner answers for ends with another parent, or by what it says itself."""

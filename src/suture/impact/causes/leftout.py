@@ -2,8 +2,8 @@
 
 Beside `parents`, which tells how many children one wants: here somebody took a component out of
 the parent, or stopped all of it, by its spec or an annotation, and what runs for that is nobody's
-wish any more. Data is not among it. Pure; what was left out is remembered by `recent`, so that of
-what was left out before Suture was there nobody knows.
+wish any more. Data is not among it, save claims that were set aside. Pure; what was left out is
+remembered by `recent`, so that of what was left out before Suture was there nobody knows.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ import re
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
+from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.causes.recent import is_custom
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CLAIMS,
     CRON_JOBS,
     DISRUPTION_BUDGETS,
     JOBS,
     PODS,
+    STATEFUL_SETS,
     WORKLOADS,
+    ObjectKey,
 )
 
 SHORTEST: Final = 3
@@ -40,10 +45,14 @@ def left_out(view: GraphView, row: int) -> bool:
 
 
 def _above(view: GraphView, row: int) -> list[int]:
-    """Return the custom resources that keep an object, by owner, label or name."""
+    """Return the custom resources that keep an object, by owner, label or name.
+
+    WHY any owner: some operators own what they make, and do not call themselves its controller.
+    """
     chain = (row, *view.controllers(row, CLIMBED))
     found = dict.fromkeys(chain[1:])
     for one in chain:
+        found.update((owner.row, None) for owner in view.owners(one) if owner.present)
         found.update((parent, None) for parent, there in view.targets(one, Edge.PARENT) if there)
     return [one for one in found if not view.gone(one)]
 
@@ -55,8 +64,46 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     resource = view.resource(row)
     if "" in names and (resource in _RUNS or is_custom(resource)):
         return True
-    below = _words(view.name(row).removeprefix(view.name(parent)))
-    return any(_within(_words(name), below) for name in names)
+    name, above = view.name(row), view.name(parent)
+    if resource == CLAIMS:
+        # WHY behind the parent's: before it stands what the volume is called, as parts are too.
+        below = _words(name.partition(f"-{above}-")[2])
+    else:
+        below = _words(name.removeprefix(above))
+    return any(_within(_words(part), below) for part in names)
+
+
+def set_aside(view: GraphView, claim: int) -> bool:
+    """Whether a claim was left by a set that was emptied and taken away, and others are in use.
+
+    Nobody uses it, its StatefulSet was scaled to nothing before it went, and of the other claims of
+    the same parent one is used by a Ready pod. WHY emptied: who takes members away one after the
+    other has moved what they held; who deletes the set under them has not.
+    """
+    if mounting(view, claim) or not _was_emptied(view, claim):
+        return False
+    parent = view.controller(claim)
+    beside = view.children_of(parent)[:SIBLINGS] if parent >= 0 else ()
+    return any(
+        view.serves(pod)
+        for one in beside
+        if one != claim and view.resource(one) == CLAIMS
+        for pod in mounting(view, one)
+    )
+
+
+def _was_emptied(view: GraphView, claim: int) -> bool:
+    """Whether the StatefulSet that a claim is named after is gone, and was of no size before."""
+    key = view.key(claim)
+    if statefulset_of(view, key) is not None:
+        return False
+    latest = view.history.writes.latest
+    _, _, name = key.name.rpartition("-")[0].partition("-")
+    while name:
+        if latest(ObjectKey(STATEFUL_SETS, key.namespace, name), What.SCALED) == 0:
+            return True
+        _, _, name = name.partition("-")
+    return False
 
 
 def _words(name: str) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.parents import set_of
 from suture.impact.causes.recent import is_custom, remover
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
@@ -190,7 +191,8 @@ def still_listed(scene: Scene, row: int) -> bool:
 def asked_with_outside(scene: Scene, row: int) -> bool:
     """Whether something outside goes along with an object that a living parent asks for.
 
-    By the word of its deletion policy, as part of what the object is made of.
+    By the word of its deletion policy, as part of what the object is made of; or by its id, where
+    the object is the set of it, as sets of machines are: who rolls a set empties it first.
     """
     view = scene.view
     if not scene.causes.wanted(row):
@@ -199,9 +201,23 @@ def asked_with_outside(scene: Scene, row: int) -> bool:
         facts = view.facts(one)
         if isinstance(facts, CustomFacts) and facts.outside:
             found = stands_for(view, one, facts)
-            if found is not None and found[0] == POLICY:
+            if found is not None and (found[0] == POLICY or _set_stays_full(scene, row, one)):
                 return True
     return False
+
+
+def _set_stays_full(scene: Scene, row: int, member: int) -> bool:
+    """Whether an object is the set of a member that was to stay, and its parent has not changed.
+
+    WHY not where the parent was written within the hour: another set may be on its way.
+    """
+    view, parent = scene.view, scene.view.controller(row)
+    if parent < 0 or view.terminating(member) or view.controller(member) != row:
+        return False
+    if view.resource(row) != set_of(view.resource(member)):
+        return False
+    writes, now = view.history.writes, scene.now
+    return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
 
 
 def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
