@@ -14,8 +14,14 @@ from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import PODS, STATEFUL_SETS, Resource
-from suture.model.objects import ClusterObject, CustomFacts, PodFacts, WorkloadFacts
+from suture.model.names import NODES, PODS, STATEFUL_SETS, Operation, Resource
+from suture.model.objects import (
+    ClusterObject,
+    CustomFacts,
+    NodeFacts,
+    PodFacts,
+    WorkloadFacts,
+)
 from suture.model.request import Request
 
 DATABASES = Resource("db.example.com", "databases")
@@ -131,3 +137,20 @@ def test_a_size_is_believed_of_as_many_members_as_run(
     world = GraphView(graph_of(store, pods), History())
     impact = impact_of(delete(pods[1]), world)
     assert [(one.before, one.after) for one in effects(impact, QuorumLost)] == lost
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_member_that_moves_may_be_asked_for_again(*, closed: bool) -> None:
+    """Two more have been asked for and are not there yet: whoever empties the node comes again."""
+    ring = msgspec.structs.replace(DATABASE, facts=CustomFacts(wanted=6))
+    facts = PodFacts(ready=True, node="node-1")
+    pods = [msgspec.structs.replace(one, facts=facts) for one in members(ring, 4)]
+    node = thing(NODES, "node-1", facts=NodeFacts(unschedulable=closed, ready=True))
+    world = GraphView(graph_of(ring, node, pods), History())
+    eviction = msgspec.structs.replace(
+        delete(pods[1]), operation=Operation.CREATE, subresource="eviction", old=None
+    )
+    (lost,) = effects(impact_of(eviction, world), QuorumLost)
+    assert (lost.before, lost.after, lost.self_healing) == (4, 3, closed)
+    (lost,) = effects(impact_of(delete(pods[1]), world), QuorumLost)
+    assert not lost.self_healing

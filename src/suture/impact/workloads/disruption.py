@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.drained import drains
 from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import DisruptionExceeded, QuorumLost
@@ -176,9 +177,13 @@ class _Sets:
 
     def pods_go(self, lot: Lot) -> None:
         """Count pods that are members themselves."""
-        maker = self._scene.maker(lot)
-        if maker not in self._scene.removed and _declared(self._scene.view, maker) >= MEMBERS:
-            self._pods.setdefault(maker, _Loss()).add(self._scene, lot)
+        scene, maker = self._scene, self._scene.maker(lot)
+        if maker not in scene.removed and _declared(scene.view, maker) >= MEMBERS:
+            loss = self._pods.setdefault(maker, _Loss())
+            healing = loss.healing
+            loss.add(scene, lot)
+            if healing and _moves(scene, lot):
+                loss.healing = True
 
     def member_goes(self, row: int) -> None:
         """Count a workload that is one member of a custom resource."""
@@ -226,6 +231,15 @@ class _Sets:
             self_healing=healing,
             explained=explained,
         )
+
+
+def _moves(scene: Scene, lot: Lot) -> bool:
+    """Whether pods are evicted from nodes that are being emptied.
+
+    WHY that heals: whoever empties a node asks again, and by then those that are missing may have
+    come. Who keeps the pods, and is no controller that is known to make them anew, is asked to.
+    """
+    return scene.change.evicted and all(drains(scene.view, pod, scene.now) for pod in lot.pods)
 
 
 def majority(members: int) -> int:
