@@ -70,12 +70,12 @@ def _bound_to(view: GraphView, row: int) -> list[int]:
         one
         for one in view.sources(row, Edge.PROVIDER)
         if view.resource(one).group == resource.group
-        and _says(labels, view.name(one), view.namespace(one))
+        and names_in_labels(labels, view.name(one), view.namespace(one))
     ]
 
 
-def _says(labels: Mapping[str, str], name: str, namespace: str) -> bool:
-    """Whether a pair of labels says a name and a namespace."""
+def names_in_labels(labels: Mapping[str, str], name: str, namespace: str) -> bool:
+    """Whether a pair of labels, `…-name` and `…-namespace`, says these."""
     return bool(namespace) and any(
         said == namespace
         and label.endswith(_NAMESPACE)

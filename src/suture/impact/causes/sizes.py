@@ -39,7 +39,7 @@ def asked_for(view: GraphView, row: int, *, least: bool = False, after: int = 0)
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
-        elif after and _says(view, parent, row):
+        elif after and _says_of_one(view, parent, row):
             asked.append(size)
     return max(asked)
 
@@ -98,7 +98,7 @@ def _asks_for_none(view: GraphView, parent: int) -> bool:
     return isinstance(facts, CustomFacts) and bool(facts.sizes) and not any(facts.sizes)
 
 
-def _says(view: GraphView, parent: int, row: int) -> bool:
+def _says_of_one(view: GraphView, parent: int, row: int) -> bool:
     """Whether a custom resource says by another name (`size`) how large its one set is.
 
     As much of a hint as a sum: believed where the set is so large, and none beside it is.

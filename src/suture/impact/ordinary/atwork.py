@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from suture.impact.causes.bound import names_in_labels
 from suture.impact.causes.explained import in_use
 from suture.impact.causes.recent import annotated, is_custom, is_route
 from suture.impact.ground.bodies import read_body
@@ -24,9 +25,6 @@ from suture.model.writes import HOUR_S
 
 ROUTES_ASKED: Final = 64
 """LIMIT: routes to one Service of which it is asked whether labels name them, 2 us each."""
-
-_NAME: Final = "name"
-_SPACE: Final = "namespace"
 
 
 def works(scene: Scene, row: int) -> bool:
@@ -172,20 +170,14 @@ def _routes_to(view: GraphView, service: int) -> list[int]:
 
 
 def _named_and_stays(scene: Scene, row: int, route: int) -> bool:
-    """Whether a pair of an object's labels, `...name` and `...namespace`, names a route that stays.
+    """Whether a pair of an object's labels names a route that stays.
 
     One that was rewritten within the hour may be the cause for which the object goes.
     """
     view = scene.view
     if route in scene.removed or view.terminating(route) or _rewritten(scene, route):
         return False
-    labels, name, space = view.labels(row), view.name(route), view.namespace(route)
-    return any(
-        value == name
-        and key.endswith(_NAME)
-        and labels.get(f"{key.removesuffix(_NAME)}{_SPACE}") == space
-        for key, value in labels.items()
-    )
+    return names_in_labels(view.labels(row), view.name(route), view.namespace(route))
 
 
 def _routes_above(scene: Scene, row: int) -> Iterator[int]:

@@ -38,15 +38,15 @@ class _Loss:
         self.ready = self.unready = 0
         self.healing = self.explained = True
 
-    def add(self, scene: Scene, lot: Lot) -> None:
-        """Count the pods of a lot in."""
+    def add(self, scene: Scene, lot: Lot, *, heals: bool = False) -> None:
+        """Count the pods of a lot in; `heals`: they come back, whoever keeps them."""
         if lot.serves:
             self.ready += lot.count
         else:
             self.unready += lot.count
         left = lot.count - scene.causes.explained_of(lot)
         self.explained &= not left
-        self.healing &= not left or scene.causes.heals(lot.first)
+        self.healing &= not left or heals or scene.causes.heals(lot.first)
 
 
 def disruption_effects(scene: Scene) -> Iterable[DisruptionExceeded]:
@@ -179,11 +179,7 @@ class _Sets:
         """Count pods that are members themselves."""
         scene, maker = self._scene, self._scene.maker(lot)
         if maker not in scene.removed and _declared(scene.view, maker) >= MEMBERS:
-            loss = self._pods.setdefault(maker, _Loss())
-            healing = loss.healing
-            loss.add(scene, lot)
-            if healing and _moves(scene, lot):
-                loss.healing = True
+            self._pods.setdefault(maker, _Loss()).add(scene, lot, heals=_moves(scene, lot))
 
     def member_goes(self, row: int) -> None:
         """Count a workload that is one member of a custom resource."""
