@@ -134,13 +134,13 @@ def test_it_survives_a_restart() -> None:
     assert read.counted("holder", later, 60) == 0
     assert read.counted("holder", later, TEN_MINUTES_S) == 7
     assert read.closed(later) == {"node-1": 120}
-    assert (read.fewer("uid", "sets"), read.fewer("uid", "others")) == (3, None)
+    assert (read.sizes("uid"), read.sizes("other")) == ({"sets": 3}, {})
     assert read.vacant("op", later, HOUR_S) == [("service", "pod", 120)]
     assert (read.is_lifted("marked"), read.is_lifted("other")) == (True, False)
     read.note_unlifted("marked")
     assert not read.any_lifted
     read.note_raised("uid", 3)
-    assert (read.fewer("uid", "sets"), read.lowered) == (None, False)
+    assert (read.sizes("uid"), read.lowered) == ({}, False)
     read.note_left_out("uid", frozenset(), frozenset({"cache"}))
     assert read.left_out("uid") == {"proxy"}
     assert not read.left_out("other")

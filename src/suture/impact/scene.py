@@ -15,6 +15,7 @@ from suture.impact.ground.bars import Bars
 from suture.impact.ground.change import Change
 from suture.model.actor import Actor
 from suture.model.clock import Now
+from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.matchsets import Evaluate
 from suture.model.names import PODS, SECRETS, ObjectKey, Resource
@@ -26,13 +27,14 @@ class Scene:
 
     `now` None: the time is not known (a file, a snapshot), so that nothing recent can be told.
     `evaluate` decides the match conditions of webhooks; without it they may match. `limit` is how
-    many victims an effect names.
+    many victims an effect names. `removed`: the rows that the request takes away, direct and
+    cascaded; `kinds`: the same by their type, the request's own first.
     """
 
     __slots__ = (
-        "_looked_up", "_lots", "_makers", "_of_class", "_releases", "_rows", "_running",
-        "_tied", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "limit",
-        "now", "request", "view",
+        "_looked_up", "_lots", "_makers", "_marks", "_of_class", "_releases", "_rows", "_running",
+        "_tied", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "kinds",
+        "limit", "now", "removed", "request", "view",
     )  # fmt: skip
 
     def __init__(
@@ -57,8 +59,11 @@ class Scene:
         self.causes = Causes(view, change, actor.user.username, now=now, renames=renames)
         self.causes.bar(Bars(view, self.causes.removed, evaluate).barred)
         self.direct = frozenset(change.direct)
+        self.removed = self.causes.removed
+        self.kinds = self.causes.kinds
         self._lots: list[Lot] | None = None
         self._makers: dict[int, int] = {}
+        self._marks: dict[int, list[ObjectKey]] = {}
         self._victims: dict[int, Victim] = {}
         self._rows: dict[Victim, int] = {}
         self._looked_up = 0
@@ -67,16 +72,6 @@ class Scene:
         self._releases: dict[str, list[int]] = {}
         self._running: dict[int, tuple[int, int, int]] = {}
         self._of_class: dict[int, tuple[int, int, int]] | None = None
-
-    @property
-    def removed(self) -> frozenset[int]:
-        """The rows that the request takes away, direct and cascaded."""
-        return self.causes.removed
-
-    @property
-    def kinds(self) -> dict[Resource, list[int]]:
-        """The same rows by their type, the request's own first."""
-        return self.causes.kinds
 
     @property
     def lots(self) -> list[Lot]:
@@ -130,6 +125,15 @@ class Scene:
         found = self._makers.get(lot.kind)
         if found is None:
             found = self._makers[lot.kind] = maker_of(self.view, lot.first)
+        return found
+
+    def marks(self, row: int) -> list[ObjectKey]:
+        """Return the releases and applications whose mark an object carries, looked up once."""
+        found = self._marks.get(row)
+        if found is None:
+            view = self.view
+            found = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+            self._marks[row] = found
         return found
 
     def tied(self, row: int) -> bool:

@@ -23,7 +23,7 @@ KINDS_KEPT = 4_096
 """LIMIT: types whose status writers are remembered; twice what the largest cluster known has."""
 
 WORKS_KEPT = 16_384
-"""LIMIT: releases and applications whose writers are remembered; 0.4 kB each, 7 MB."""
+"""LIMIT: releases and applications whose writers are remembered; 0.5 kB each, 8 MB."""
 
 IDENTITIES = 4
 """LIMIT: identities of one habit: a controller, its successor under another name, and two more."""
@@ -40,28 +40,48 @@ _NOBODY: frozenset[str] = frozenset()
 class _Kept(Generic[T]):
     """Identities by subject; the subject that was longest not heard of is forgotten first."""
 
-    __slots__ = ("_by", "_limit")
+    __slots__ = ("_by", "_limit", "_of")
 
     def __init__(self, limit: int) -> None:
         self._by: dict[T, tuple[str, ...]] = {}
+        self._of: dict[str, dict[T, None]] = {}
         self._limit = limit
 
     def of(self, subject: T) -> frozenset[str]:
         found = self._by.get(subject)
         return _NOBODY if found is None else frozenset(found)
 
+    def subjects(self, identity: str) -> Iterable[T]:
+        return self._of.get(identity, ())
+
     def note(self, subject: T, identity: str) -> None:
-        known = self._by.pop(subject, ())
+        known = self._forget(subject)
         others = tuple(one for one in known if one != identity)
-        self._by[subject] = (*others, identity)[-IDENTITIES:]
+        self._keep(subject, (*others, identity)[-IDENTITIES:])
         for one in oldest(self._by, self._limit):
-            del self._by[one]
+            self._forget(one)
+
+    def _keep(self, subject: T, identities: tuple[str, ...]) -> None:
+        self._by[subject] = identities
+        for one in identities:
+            self._of.setdefault(one, {})[subject] = None
+
+    def _forget(self, subject: T) -> tuple[str, ...]:
+        known = self._by.pop(subject, ())
+        for one in known:
+            subjects = self._of[one]
+            del subjects[subject]
+            if not subjects:
+                del self._of[one]
+        return known
 
     def kept(self) -> list[tuple[T, tuple[str, ...]]]:
         return list(self._by.items())
 
     def recall(self, kept: Iterable[tuple[T, tuple[str, ...]]]) -> None:
-        self._by.update(kept)
+        for subject, identities in kept:
+            self._forget(subject)
+            self._keep(subject, identities)
 
 
 Remembered = Sequence[tuple[T, tuple[str, ...]]]
@@ -150,9 +170,9 @@ class Habits:
         """Return the identities that write what a release or application manages."""
         return self._works.of(manager)
 
-    def works_of(self, identity: str) -> list[ObjectKey]:
+    def works_of(self, identity: str) -> Iterable[ObjectKey]:
         """Return the releases and applications for which an identity is known to work."""
-        return [manager for manager, workers in self._works.kept() if identity in workers]
+        return self._works.subjects(identity)
 
 
 def managers_of(thing: ClusterObject) -> tuple[ObjectKey, ...]:

@@ -8,7 +8,7 @@ first. Only writes that were let through are noted. Restart-safe: `encode` gives
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
 from typing import Final, TypeVar
@@ -60,6 +60,7 @@ LIFTED: Final = 8_192
 """LIMIT: objects remembered from which a machine took the mark of people that they stay, 0.1 kB
 each, 1 MB: people mark what is dear to them, by hand. Past it the first is protected no more."""
 
+_NO_SIZES: Final[Mapping[str, int]] = {}
 _STRIDE: Final = 4
 _NS: Final = 1_000_000_000
 _VERSION: Final = 1
@@ -238,9 +239,9 @@ class Writes:
         """Whether any parent's number is remembered to be lowered."""
         return bool(self._fewer)
 
-    def fewer(self, uid: str, resource: str) -> int | None:
-        """Return to how many children of a type a parent's number was lowered; None: it was not."""
-        return self._fewer.get(uid, {}).get(resource)
+    def sizes(self, uid: str) -> Mapping[str, int]:
+        """Return to how many children a parent's numbers were lowered, by their type or group."""
+        return self._fewer.get(uid, _NO_SIZES)
 
     # -- parts
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from suture.impact.causes.labelled import label_parent_ends, label_parent_wants
 from suture.impact.causes.recent import is_custom
 from suture.model.clock import Now
 from suture.model.deeds import What
@@ -25,16 +24,6 @@ from suture.model.writes import HOUR_S
 
 _NAMESPACE: Final = "-namespace"
 _MARK: Final = b'-namespace"'
-
-
-def parent_ends(view: GraphView, row: int) -> bool:
-    """Whether a parent ends that no ownerReference names: labels do, or two references."""
-    return label_parent_ends(view, row) or bound_ends(view, row)
-
-
-def parent_wants(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
-    """Whether such a parent stays, and asks for an object as before."""
-    return label_parent_wants(view, row, removed, now) or bound_wants(view, row, removed, now)
 
 
 def bound_ends(view: GraphView, row: int) -> bool:

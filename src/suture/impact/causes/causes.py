@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from suture.impact.causes.bound import parent_ends, parent_wants
+from suture.impact.causes.bound import bound_ends, bound_wants
 from suture.impact.causes.explained import (
     KEPT_BY_NAME,
     RECREATED_BY,
@@ -24,23 +24,26 @@ from suture.impact.causes.explained import (
     type_ends,
     wanted,
 )
+from suture.impact.causes.labelled import (
+    label_parent,
+    label_parent_ends,
+    label_parent_wants,
+)
 from suture.impact.causes.leftout import left_out, set_aside
 from suture.impact.causes.lowered import Lowered
 from suture.impact.causes.over import is_over, outlived
 from suture.impact.causes.parents import (
     GENERATION,
-    counts_children,
-    has_idle,
     has_sets,
     is_kept_in_api,
     manager_ends,
     rolled_out,
-    spare,
     superseded,
 )
 from suture.impact.causes.recent import is_custom
 from suture.impact.causes.replaced import of_past_set, replacing
 from suture.impact.causes.stranded import left_over
+from suture.impact.causes.surplus import Surplus
 from suture.impact.causes.timed import time_is_up
 from suture.impact.ground.change import Change
 from suture.model.actor import account_of
@@ -111,9 +114,9 @@ class Causes:
         self._overs: dict[int, bool] = {}
         self._healing: dict[int, bool] = {}
         self._wanted: dict[int, bool] = {}
+        self._named: dict[int, ObjectKey | None] = {}
         self._services: dict[int, list[int]] = {}
-        self._spare: dict[tuple[int, Resource], int] = {}
-        self._lowered = Lowered(view)
+        self._surplus, self._lowered = Surplus(view), Lowered(view)
         self._barred: Callable[[int], bool] | None = None
         self._root = False
         if len(change.direct) == 1:
@@ -168,7 +171,7 @@ class Causes:
         if own is not None and own(row):
             return True
         # WHY the owner: what a controller made is its affair, and says of nobody else's.
-        if self._surplus(row, resource) or self._lowered.lets_go(row, resource):
+        if self._surplus.lets_go(row, resource) or self._lowered.lets_go(row, resource):
             return True
         if view.has_owner(row):
             return False
@@ -213,7 +216,7 @@ class Causes:
             found.update(row for row in rows if row not in found and own(row))
         of_sets = self._owned_apart(rows) if has_sets(view, resource) else []
         for row in (*self._by_parent(rows), *of_sets):
-            if row not in found and self._surplus(row, resource):
+            if row not in found and self._surplus.lets_go(row, resource):
                 found.add(row)
         if view.history.writes.lowered:
             found.update(
@@ -302,7 +305,7 @@ class Causes:
             return lot.count
         spared = 0
         while spared < lot.count and (
-            self._surplus(lot.first, PODS) or self._lowered.lets_go(lot.first, PODS)
+            self._surplus.lets_go(lot.first, PODS) or self._lowered.lets_go(lot.first, PODS)
         ):
             spared += 1
         if spared:
@@ -357,9 +360,7 @@ class Causes:
         alike = self._view.alike(row)
         known = self._wanted.get(alike)
         if known is None:
-            known = wanted(self._view, row, self.removed) or (
-                self.few and parent_wants(self._view, row, self.removed, self._now)
-            )
+            known = wanted(self._view, row, self.removed) or (self.few and self._wanted_apart(row))
             self._wanted[alike] = known
         return known
 
@@ -434,7 +435,25 @@ class Causes:
 
     def _ends_alone(self, row: int) -> bool:
         """Whether what no owner answers for ends with another parent, or by what it says itself."""
-        return parent_ends(self._view, row) or time_is_up(self._view, row, self._now)
+        view = self._view
+        return (
+            label_parent_ends(view, row, self._named_parent(row))
+            or bound_ends(view, row)
+            or time_is_up(view, row, self._now)
+        )
+
+    def _wanted_apart(self, row: int) -> bool:
+        """Whether a parent that no ownerReference names stays, and asks for an object as before."""
+        view, removed, now = self._view, self.removed, self._now
+        return label_parent_wants(view, self._named_parent(row), removed, now) or bound_wants(
+            view, row, removed, now
+        )
+
+    def _named_parent(self, row: int) -> ObjectKey | None:
+        """Return the parent that the labels of an object without owner name, looked up once."""
+        if row not in self._named:
+            self._named[row] = label_parent(self._view, row)
+        return self._named[row]
 
     def _home_ends(self, row: int) -> bool:
         place = self._view.place(row)
@@ -450,39 +469,3 @@ class Causes:
         if known is None:
             known = self._spaces[namespace] = space_ends(self._view, namespace)
         return known
-
-    # ---- parents that count
-
-    def _surplus(self, row: int, resource: Resource) -> bool:
-        """Whether every parent that counts its children lets one go, which is then this one."""
-        view = self._view
-        if resource != PODS and not (view.names_by(Edge.PARENT) or has_sets(view, resource)):
-            return False
-        parents = self._counting(row, resource)
-        if not parents or not all(self._lets_go(one, resource) for one in parents):
-            return False
-        if any(has_idle(view, one, row, resource) for one in parents):
-            return False
-        for parent in parents:
-            if (parent, resource) in self._spare:
-                self._spare[parent, resource] -= 1
-        return True
-
-    def _counting(self, row: int, resource: Resource) -> list[int]:
-        view = self._view
-        parents = [parent for parent, _ in view.targets(row, Edge.PARENT)]
-        if not parents and (resource == PODS or has_sets(view, resource)):
-            controller = view.controller(row)
-            if controller >= 0 and counts_children(view.resource(controller), resource):
-                parents = [controller]
-        return parents
-
-    def _lets_go(self, parent: int, resource: Resource) -> bool:
-        view = self._view
-        if view.gone(parent) or not view.alive(parent):
-            return view.listed(view.resource(parent))
-        if view.terminating(parent):
-            return True
-        if (parent, resource) not in self._spare:
-            self._spare[parent, resource] = spare(view, parent, resource)
-        return self._spare[parent, resource] > 0

@@ -76,12 +76,11 @@ def _kinds(stem: str) -> Iterator[str]:
         yield plural_of("".join(words[at:]))
 
 
-def label_parent_ends(view: GraphView, row: int) -> bool:
-    """Whether the parent that the labels of an object name is going or was seen to go.
+def label_parent_ends(view: GraphView, row: int, key: ObjectKey | None) -> bool:
+    """Whether the parent that the labels of an object name, `key`, is going or was seen to go.
 
     Data outlives who asked for it, where no owner says otherwise.
     """
-    key = label_parent(view, row)
     if key is None or not outlived(view, row):
         return False
     parent = view.find(key)
@@ -89,13 +88,12 @@ def label_parent_ends(view: GraphView, row: int) -> bool:
 
 
 def label_parent_wants(
-    view: GraphView, row: int, removed: Collection[int], now: Now | None
+    view: GraphView, key: ObjectKey | None, removed: Collection[int], now: Now | None
 ) -> bool:
-    """Whether the parent that the labels of an object name is there, and stays as it was.
+    """Whether the parent that the labels of an object name, `key`, is there, and stays as it was.
 
     WHY not one that was written within the hour: what it is served by may have changed with it.
     """
-    key = label_parent(view, row)
     parent = view.find(key) if key is not None else None
     if key is None or parent is None or parent in removed:
         return False

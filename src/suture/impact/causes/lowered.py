@@ -27,15 +27,16 @@ class Lowered:
     def lets_go(self, row: int, resource: Resource) -> bool:
         """Whether an object's parent can spare it, which is then this one."""
         view = self._view
-        fewer = view.history.writes.fewer
-        parent = view.controller(row)
+        writes = view.history.writes
+        parent = view.controller(row) if writes.lowered else -1
         if parent < 0:
             return False
-        uid, group = view.uid(parent), str(resource)
-        wanted = fewer(uid, group)
-        if wanted is None:
+        sizes, group = writes.sizes(view.uid(parent)), str(resource)
+        wanted = sizes.get(group)
+        # WHY first: hardly any parent had a number lowered, and to read labels costs more.
+        if wanted is None and sizes:
             group = group_of(view, row)
-            wanted = fewer(uid, group)
+            wanted = sizes.get(group)
         if wanted is None:
             return resource == PODS and any(
                 self._lets_go_below(owner.row, row)
@@ -57,7 +58,7 @@ class Lowered:
         empties the last has written a wrong number.
         """
         view = self._view
-        wanted = view.history.writes.fewer(view.uid(above), BELOW)
+        wanted = view.history.writes.sizes(view.uid(above)).get(BELOW)
         if wanted is None or view.terminating(above):
             return False
         at = above, BELOW

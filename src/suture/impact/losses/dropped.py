@@ -21,7 +21,7 @@ from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
 from suture.impact.traffic.resolving import answers_left
 from suture.model.difference import UNREADABLE, parts_of
-from suture.model.edges import Edge, Link
+from suture.model.edges import Link
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
 from suture.model.facts import StorageClassFacts
 from suture.model.graph import GraphView
@@ -249,8 +249,7 @@ def default_effects(scene: Scene) -> Iterable[EntriesDropped]:
         facts = view.facts(row)
         if not isinstance(facts, StorageClassFacts) or not facts.default or is_own(scene, row):
             continue
-        marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
-        if not any(works_for(scene, one) for one in marks):
+        if not any(works_for(scene, one) for one in scene.marks(row)):
             yield _default_gone(scene, scene.victim(row), row)
 
 

@@ -179,7 +179,7 @@ def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
     named = [one for one in uses if one.edge is Edge.RULE and one.optional][:ENDS_ASKED]
     if not named or view.has_owner(row) or scene.tied(row):
         return frozenset()
-    if any(works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)):
+    if any(works_for(scene, one) for one in scene.marks(row)):
         return frozenset()
     return frozenset(one for one in named if _is_strange(scene, one.row))
 

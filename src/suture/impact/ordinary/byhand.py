@@ -21,7 +21,6 @@ from suture.impact.ordinary.hands import (
     READERS,
     is_dropped,
     made_lately,
-    marks_of,
     owns,
     read_by_name,
     readers_of,
@@ -70,7 +69,7 @@ def _is_retired(scene: Scene, user: int) -> bool:
         parts.update(readers)
         kinds = map(view.one_alike, view.classes_selected(service))
         parts.update(maker_of(view, pod) for pod in kinds if pod >= 0)
-    if any(marks_of(view, one) or not owns(scene, one) for one in parts):
+    if any(scene.marks(one) or not owns(scene, one) for one in parts):
         return False
     named = all(read_by_name(view, one) for one in services)
     return named or all(made_lately(scene, one) for one in parts)

@@ -20,7 +20,7 @@ from suture.impact.ordinary.uninstalled import taken_apart
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, PODS, REPLICA_SETS, ObjectKey
+from suture.model.names import CLAIMS, PODS, REPLICA_SETS
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import HOUR_S
 
@@ -254,13 +254,13 @@ def idle_of_hand(scene: Scene, row: int) -> bool:
     That is one release or application, for which the actor works. What is at rest `resting` says.
     """
     view = scene.view
-    marks = [one for one in marks_of(view, row) if works_for(scene, one)]
+    marks = [one for one in scene.marks(row) if works_for(scene, one)]
     # WHY first: hardly anything goes by such a hand, and then nothing more is read.
     if not marks or not rests(view, row, scene.now) or scene.causes.wanted(row):
         return False
     readers = readers_of(scene, row)
     return readers is not None and any(
-        all(mark in marks_of(view, one) for one in readers) for mark in marks
+        all(mark in scene.marks(one) for one in readers) for mark in marks
     )
 
 
@@ -269,7 +269,7 @@ def is_dropped(scene: Scene, row: int) -> bool:
     view, now = scene.view, scene.now
     if now is None or not view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S):
         return False
-    marks = marks_of(view, row)
+    marks = scene.marks(row)
     return bool(marks) and all(works_for(scene, one) for one in marks)
 
 
@@ -309,13 +309,8 @@ def of_one_hand(scene: Scene, rows: Collection[int]) -> bool:
         return True
     if any(map(scene.causes.wanted, rows)):
         return False
-    kept = frozenset.intersection(*(frozenset(marks_of(scene.view, row)) for row in rows))
+    kept = frozenset.intersection(*(frozenset(scene.marks(row)) for row in rows))
     return any(works_for(scene, one) for one in kept)
-
-
-def marks_of(view: GraphView, row: int) -> list[ObjectKey]:
-    """Return the releases and applications whose mark an object carries."""
-    return [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
 
 
 def owns(scene: Scene, row: int) -> bool:

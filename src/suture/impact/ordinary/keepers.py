@@ -16,7 +16,6 @@ from suture.impact.ordinary.keeper import Keeper
 from suture.impact.scene import Scene
 from suture.model import names
 from suture.model.actor import SERVICE_ACCOUNT, IdentityKind, account_of
-from suture.model.edges import Edge
 from suture.model.habits import RELEASES, managers_of
 from suture.model.names import NAMESPACES, ObjectKey, Resource
 from suture.model.objects import ClusterObject
@@ -71,7 +70,7 @@ def keeper_at(scene: Scene, row: int) -> Keeper | None:
     for owner in view.owners(row):
         if owner.controller and owner.present and (found := _controls(scene, owner.row)):
             return found
-    marks = [view.key(mark) for mark, _ in view.targets(row, Edge.MANAGED_BY)]
+    marks = scene.marks(row)
     if marks:
         if any(works_for(scene, one) for one in marks):
             return None

@@ -38,7 +38,7 @@ def named_after_living(scene: Scene, row: int) -> bool:
     view = scene.view
     if view.resource(row) not in CHILDREN or view.has_owner(row) or not view.namespace(row):
         return False
-    if view.targets(row, Edge.PARENT) or view.targets(row, Edge.MANAGED_BY):
+    if scene.marks(row) or view.targets(row, Edge.PARENT):
         return False
     return any(_asks(scene, parent, row) for parent in _parents(scene, row))
 

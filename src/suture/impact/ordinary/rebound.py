@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.recent import not_back
-from suture.impact.ordinary.hands import marks_of
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
 from suture.model.names import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS
@@ -33,7 +32,7 @@ def is_rebound(scene: Scene, row: int) -> bool:
         return False
     if scene.change.direct != (row,) or view.has_owner(row):
         return False
-    marks = marks_of(view, row)
+    marks = scene.marks(row)
     kept = bool(marks) and all(works_for(scene, one) for one in marks)
     if not (kept or view.history.created_by(view.uid(row)) == identity):
         return False

@@ -38,14 +38,13 @@ def is_uninstalled(scene: Scene, row: int) -> bool:
     Of a release that nobody but its record stands for nothing is told: who uninstalls it may.
     """
     view = scene.view
-    marks = view.targets(row, Edge.MANAGED_BY)
+    marks = scene.marks(row)
     # WHY first: hardly anything bears two marks, and only then records are looked for.
-    if len(marks) < 2 or not _unchanged(scene, marks):
+    if len(marks) < 2 or not _unchanged(scene, view.targets(row, Edge.MANAGED_BY)):
         return False
-    keys = [view.key(one) for one, _ in marks]
     return any(
         view.labelled(view.labelled(records, "name", key.name), STATUS, UNINSTALLING)
-        for key in keys
+        for key in marks
         if key.resource == RELEASES and (records := scene.releases(key.namespace))
     )
 
@@ -116,15 +115,13 @@ def of_another_release(scene: Scene, row: int) -> bool:
     Who upgrades or uninstalls a release writes its record before anything else, so that the actor
     would be known to work for it; it is known to work for another one in the namespace.
     """
-    view = scene.view
-    marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+    marks, habits = scene.marks(row), scene.view.history.habits
     # WHY first: hardly anything is of a release, and only then habits are asked.
     if not marks or any(one.resource != RELEASES or works_for(scene, one) for one in marks):
         return False
-    if not all(lives(scene, one) for one in marks):
-        return False
-    identity, habits = scene.actor.user.username, view.history.habits
-    return any(
+    # WHY before whether it lives: hardly any identity works for a release, and its own are few.
+    of_another = any(
         key.resource == RELEASES and key.namespace == marks[0].namespace
-        for key in habits.works_of(identity)
+        for key in habits.works_of(scene.actor.user.username)
     )
+    return of_another and all(lives(scene, one) for one in marks)

@@ -91,7 +91,7 @@ def _is_strange(scene: Scene, row: int) -> bool:
         return False
     if view.has_owner(row) or view.targets(row, Edge.PARENT) or scene.tied(row):
         return False
-    if any(works_for(scene, view.key(one)) for one, _ in view.targets(row, Edge.MANAGED_BY)):
+    if any(works_for(scene, one) for one in scene.marks(row)):
         return False
     return not _expires(scene, row)
 
