@@ -10,7 +10,15 @@ import gc
 import time
 
 from suture.bench.measure import Measured, Sample, Say, Setting, quantile
-from suture.bench.reviews import Case, giants, pod_delete, reconcile, repeated, service_delete
+from suture.bench.reviews import (
+    Case,
+    deletes_by_type,
+    giants,
+    pod_delete,
+    reconcile,
+    repeated,
+    service_delete,
+)
 from suture.bench.scene import Scene
 from suture.impact.estimate import estimate
 from suture.impact.project import project
@@ -18,6 +26,16 @@ from suture.wire.admission import decode_review
 
 GIANT_CALLS = 10
 """Of changes of hundreds of objects a tenth as many are timed."""
+
+TAKEN = 500
+"""How many objects a delete of any type may take along to count: no more than a giant's row."""
+
+ASKED_TWICE = 2
+"""Each delete of any type is timed so often, and the lesser counts: what came in between is not
+its own."""
+
+LONG_US = 1_000
+"""From which time on a type is told of while it is measured."""
 
 
 def measure(setting: Setting, say: Say) -> Sample:
@@ -33,6 +51,11 @@ def measure(setting: Setting, say: Say) -> Sample:
             times = _times(scene, case, setting.calls)
             found[f"{case.name}: median"] = Measured(quantile(times, 0.5), "µs CPU")
             found[f"{case.name}: p99"] = Measured(quantile(times, 0.99), "µs CPU")
+        say("deletes of every type")
+        times = sorted(one for case in deletes_by_type(cluster) for one in _few(scene, case, say))
+        found["delete of any type: median"] = Measured(quantile(times, 0.5), "µs CPU")
+        found["delete of any type: p99"] = Measured(quantile(times, 0.99), "µs CPU")
+        found["delete of any type: longest"] = Measured(times[-1], "µs CPU")
     finally:
         gc.unfreeze()
         gc.enable()
@@ -42,15 +65,31 @@ def measure(setting: Setting, say: Say) -> Sample:
 def _times(scene: Scene, case: Case, calls: int) -> list[float]:
     """Return the time of each call, in µs; all effects are asked for."""
     calls = calls if len(case.reviews) > 1 else max(calls // GIANT_CALLS, 1)
-    world, times = scene.world, []
-    for body in repeated(case, calls + len(case.reviews)):
-        request = decode_review(body, scene.rim.trimmer)
-        actor = world.operators.attribute(request.user)
-        now = scene.rim.clock()
-        started = time.thread_time_ns()
-        view = world.view
-        change = project(request, view)
-        estimate(request, change, view, actor, now=now, evaluate=world.conditions)
-        times.append((time.thread_time_ns() - started) / 1e3)
+    asked = repeated(case, calls + len(case.reviews))
     # Each is asked once before it counts.
-    return times[len(case.reviews) :]
+    return [_timed(scene, body)[0] for body in asked][len(case.reviews) :]
+
+
+def _few(scene: Scene, case: Case, say: Say) -> list[float]:
+    """Return the time of each delete that takes few objects, in µs, and say the longest."""
+    times = []
+    for body in case.reviews:
+        time_us, taken = min(_timed(scene, body) for _ in range(ASKED_TWICE))
+        if taken <= TAKEN:
+            times.append(time_us)
+    if times and max(times) > LONG_US:
+        say(f"deletes of {case.name}: {max(times):.0f} µs at most")
+    return times
+
+
+def _timed(scene: Scene, body: bytes) -> tuple[float, int]:
+    """Return how long one change and its effects took, in µs, and how many objects it takes."""
+    world = scene.world
+    request = decode_review(body, scene.rim.trimmer)
+    actor = world.operators.attribute(request.user)
+    now = scene.rim.clock()
+    started = time.thread_time_ns()
+    view = world.view
+    change = project(request, view)
+    estimate(request, change, view, actor, now=now, evaluate=world.conditions)
+    return (time.thread_time_ns() - started) / 1e3, len(change.removed)

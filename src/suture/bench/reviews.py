@@ -103,6 +103,14 @@ def deployment_delete(cluster: Source, *, largest: int, dry_run: bool = False) -
     return Case("deployment delete", tuple(reviews), destructive=True)
 
 
+def deletes_by_type(cluster: Source) -> Iterator[Case]:
+    """Yield deletes of objects of every type, one case a type, by the type's name."""
+    for resource in cluster.kinds:
+        reviews = tuple(_deletes(cluster, resource))
+        if reviews:
+            yield Case(str(resource), reviews, destructive=True)
+
+
 def giants(cluster: Source, graph: Graph) -> tuple[Case, ...]:
     """Return the writes about hundreds and thousands of objects that impact is timed on."""
     return (

@@ -5,8 +5,6 @@ Made once a request. What several effects read is looked up once and kept here.
 
 from __future__ import annotations
 
-from itertools import islice
-
 from suture.impact.causes.causes import Causes
 from suture.impact.causes.explained import tied
 from suture.impact.causes.parents import maker_of
@@ -32,9 +30,9 @@ class Scene:
     """
 
     __slots__ = (
-        "_looked_up", "_lots", "_makers", "_marks", "_of_class", "_releases", "_rows", "_running",
-        "_tied", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate", "kinds",
-        "limit", "now", "removed", "request", "view",
+        "_lots", "_makers", "_marks", "_of_class", "_releases", "_rows", "_running", "_tied",
+        "_unlooked", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate",
+        "kinds", "limit", "now", "removed", "request", "view",
     )  # fmt: skip
 
     def __init__(
@@ -66,7 +64,7 @@ class Scene:
         self._marks: dict[int, list[ObjectKey]] = {}
         self._victims: dict[int, Victim] = {}
         self._rows: dict[Victim, int] = {}
-        self._looked_up = 0
+        self._unlooked: list[int] = []
         self._tied: dict[int, bool] = {}
         self._whole: frozenset[int] | None = None
         self._releases: dict[str, list[int]] = {}
@@ -153,14 +151,15 @@ class Scene:
             found = self._victims[row] = Victim(
                 resource.group, resource.plural, view.namespace(row), view.name(row), view.uid(row)
             )
+            self._unlooked.append(row)
         return found
 
     def row_of(self, victim: Victim) -> int | None:
         """Return the row of an object by the name that effects give it; None where it is gone."""
         # WHY here: thousands are named for each that is looked up.
-        for known, one in islice(self._victims.items(), self._looked_up, None):
-            self._rows[one] = known
-        self._looked_up = len(self._victims)
+        for known in self._unlooked:
+            self._rows[self._victims[known]] = known
+        self._unlooked.clear()
         row = self._rows.get(victim)
         if row is not None:
             return row

@@ -22,7 +22,13 @@ from suture.impact.ground.bars import Bars, creation, on_pods
 from suture.impact.scene import Scene
 from suture.impact.traffic.serving import ServingEffect
 from suture.model.matchsets import Match, matches
-from suture.model.names import NAMESPACES
+from suture.model.names import (
+    API_SERVICES,
+    CRDS,
+    MUTATING_WEBHOOKS,
+    NAMESPACES,
+    VALIDATING_WEBHOOKS,
+)
 from suture.model.objects import (
     ApiServiceFacts,
     ClusterObject,
@@ -34,6 +40,9 @@ from suture.model.objects import (
     WebhookRule,
 )
 from suture.model.selectors import Operator
+
+CALLING: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
+"""What makes the API server call a Service."""
 
 NAMESPACES_ASKED: Final = 1024
 """LIMIT: namespaces of which it is told whether pods can still be created there: 10 us each; a
@@ -79,7 +88,8 @@ def _paths(
         return
     ref = ServiceRef(effect.service.namespace, effect.service.name)
     for referrer in view.referrers(row):
-        if referrer in scene.removed:
+        # WHY by type: most who name a Service are routes, and to read them costs more.
+        if referrer in scene.removed or view.resource(referrer) not in CALLING:
             continue
         source = view.at(referrer)
         for use in uses_of(source):

@@ -11,6 +11,7 @@ driver detaches the volume when it goes, mounted or not).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -272,7 +273,8 @@ class Siblings:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._known: dict[tuple[str, int, str], int] = {}
+        self._known: dict[int, int] = {}
+        self._stems: dict[str, Counter[str]] = {}
 
     def of(self, claim: int) -> int:
         """Return how many claims beside this one hold data of the same set.
@@ -284,26 +286,27 @@ class Siblings:
         found = statefulset_of(view, key)
         if found is None:
             return self._of_owner(claim)
-        stem = key.name.rpartition("-")[0]
-        asked = (key.namespace, found[0], stem)
-        if asked not in self._known:
-            self._known[asked] = sum(
-                view.key(one).name.rpartition("-")[0] == stem and self._stays(one)
-                for one in view.rows(CLAIMS, key.namespace)
-            )
-        return self._known[asked]
+        return self._staying(key.namespace)[_stem(key.name)]
+
+    def _staying(self, namespace: str) -> Counter[str]:
+        """Return how many claims of a namespace stay, by what their names have in common."""
+        stems = self._stems.get(namespace)
+        if stems is None:
+            view = self._scene.view
+            staying = filter(self._stays, view.rows(CLAIMS, namespace))
+            stems = self._stems[namespace] = Counter(_stem(view.name(one)) for one in staying)
+        return stems
 
     def _of_owner(self, claim: int) -> int:
         view = self._scene.view
         owner = next((one.row for one in view.owners(claim) if one.controller), None)
         if owner is None or view.resource(owner) == PODS:
             return 0
-        asked = ("", owner, "")
-        if asked not in self._known:
-            self._known[asked] = sum(
+        if owner not in self._known:
+            self._known[owner] = sum(
                 view.resource(one) == CLAIMS and self._stays(one) for one in view.children_of(owner)
             )
-        return self._known[asked]
+        return self._known[owner]
 
     def _stays(self, row: int) -> bool:
         view = self._scene.view
@@ -311,3 +314,8 @@ class Siblings:
             return False
         facts = view.facts(row)
         return isinstance(facts, ClaimFacts) and facts.bound
+
+
+def _stem(name: str) -> str:
+    """Return what the claims of one template of a StatefulSet have in common: all but a number."""
+    return name.rpartition("-")[0]

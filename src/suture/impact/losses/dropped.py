@@ -14,6 +14,7 @@ import msgspec
 
 from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.readers import count_of, reading
 from suture.impact.ordinary.keepers import is_own, works_for
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.addresses import addresses_left
@@ -21,14 +22,12 @@ from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
 from suture.impact.traffic.resolving import answers_left
 from suture.model.difference import UNREADABLE, parts_of
-from suture.model.edges import Link
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
 from suture.model.facts import StorageClassFacts
-from suture.model.graph import GraphView
+from suture.model.graph import GraphView, Use
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
-    PODS,
     ROLE_BINDINGS,
     SECRETS,
     SERVICES,
@@ -79,26 +78,26 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         or scene.view.crd(key.resource) is not None
     ):
         return
-    readers = _readers(scene.view, made.row)
+    readers = reading(scene.view, made.row) if made.row is not None else []
     critical = _critical(made.before, made.after)
     if critical and key.resource == CONFIG_MAPS:
         yield from _domain(scene, made, readers)
     found = _dropped(scene, made)
     for one in found[:FIELDS]:
-        reading = _reading(readers, one, whole=key.resource not in KEYED)
+        read_by = _read_by(scene.view, readers, one, whole=key.resource not in KEYED)
         yield EntriesDropped(
             holder=named(key, made.after.uid),
             field=one.field,
             before=one.before,
             dropped=len(one.entries),
             entries=one.entries[: scene.limit],
-            readers=reading,
+            readers=read_by,
             # WHY only where some read it: what nobody mounts the API server's own parts may read.
-            critical=critical and bool(reading or not readers),
+            critical=critical and bool(read_by or not readers),
         )
 
 
-def _domain(scene: Scene, made: Rewritten, readers: list[Link]) -> Iterable[EntriesDropped]:
+def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[EntriesDropped]:
     """Tell of what the cluster's DNS reads, once no line of it names the cluster's own domain.
 
     WHY apart from other lines: it is one of many, and without it no name of a Service is found. Of
@@ -106,13 +105,13 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Link]) -> Iterable[Entr
     """
     view = scene.view
     if readers and not any(
-        is_dns(view, one) for pod in readers for one in view.services_of(pod.row)
+        is_dns(view, one) for use in readers for one in view.selecting_class(use.row, SERVICES)
     ):
         return
     old, new = _lines(scene.request.old_body), _lines(scene.request.new_body)
-    reading = len({link.row for link in readers})
+    read_by = count_of(view, readers)
     if made.before is not None:
-        yield from answers_left(scene, made.before, made.after, (old, new), reading)
+        yield from answers_left(scene, made.before, made.after, (old, new), read_by)
     if _names_domain(old) and not _names_domain(new):
         yield EntriesDropped(
             holder=named(made.after.key, made.after.uid),
@@ -120,7 +119,7 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Link]) -> Iterable[Entr
             before=1,
             dropped=1,
             entries=(CLUSTER_DOMAIN,),
-            readers=reading,
+            readers=read_by,
             critical=True,
         )
 
@@ -178,35 +177,22 @@ def _read(raw: msgspec.Raw | None) -> object:
         return None
 
 
-def _readers(view: GraphView, row: int | None) -> list[Link]:
-    """Return the running pods that name an object."""
-    if row is None:
-        return []
-    return [
-        link
-        for link in view.needed_by(row)
-        if link.other.resource == PODS
-        and link.present
-        and not view.finished(link.row)
-        and not view.terminating(link.row)
-    ]
-
-
-def _reading(readers: list[Link], one: Dropped, *, whole: bool) -> int:
+def _read_by(view: GraphView, readers: list[Use], one: Dropped, *, whole: bool) -> int:
     """Return how many pods read what is dropped: the whole object, or one of the keys."""
     if whole or not readers:
-        return len({link.row for link in readers})
+        return count_of(view, readers)
     _, _, inside = one.field.partition(".")
     entries = frozenset(one.entries)
-    return len(
-        {
-            link.row
-            for link in readers
-            if not link.key
-            or link.key in entries
-            or inside == link.key
-            or inside.startswith((f"{link.key}.", f"{link.key}["))
-        }
+    return count_of(
+        view,
+        [
+            use
+            for use in readers
+            if not use.key
+            or use.key in entries
+            or inside == use.key
+            or inside.startswith((f"{use.key}.", f"{use.key}["))
+        ],
     )
 
 

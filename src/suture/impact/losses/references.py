@@ -10,6 +10,7 @@ served version).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, islice
 from typing import Final
 
 from suture.impact.causes.over import is_over
@@ -63,6 +64,10 @@ ENDS_ASKED: Final = 256
 end with it, 3 us each; of more it is told as if they stayed. So many custom resources are asked,
 too, whether they miss a Secret."""
 
+NEXT_ASKED: Final = 1_024
+"""LIMIT: users of one object that are asked whether they go next, 3 us each: nobody takes away what
+more of them name in order to take away these."""
+
 _ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
 
 _READ: Final = frozenset({SECRETS, CONFIG_MAPS})
@@ -113,13 +118,19 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
 
 
 class _Users:
-    """Who names one object for one reason."""
+    """Who names one object for one reason: `objects` of today, and `makers` of pods, by row."""
 
-    __slots__ = ("current", "past", "pods", "rows")
+    __slots__ = ("current", "makers", "objects", "past", "pods")
 
     def __init__(self) -> None:
         self.current = self.past = self.pods = 0
-        self.rows: list[int] = []
+        self.objects: dict[int, None] = {}
+        self.makers: dict[int, None] = {}
+
+    def named(self, limit: int) -> list[int]:
+        """Return the first of them, the object that was met last before all."""
+        rows = chain(reversed(self.objects), self.makers)
+        return list(islice(dict.fromkeys(rows), limit))
 
 
 def _broken(
@@ -144,16 +155,21 @@ def _broken(
             asked += 1
             if asked <= ENDS_ASKED and _ends_with(view, use.row, row):
                 continue
+        found = users.get(use.edge)
+        if found is None:
+            found = users[use.edge] = _Users()
         if use.of_pods:
-            _pods(scene, users, use.edge, use.row)
+            _pods(scene, found, use.row)
         elif not view.terminating(use.row):
-            next_ = comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
-            _object(scene, users.setdefault(use.edge, _Users()), use.row, past=again or next_)
+            near = len(met) <= NEXT_ASKED
+            past = again or (
+                near and comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
+            )
+            _object(scene, found, use.row, past=past, asked=near)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
         del users[Edge.PROVIDER]
     for edge, found in users.items():
         if found.current or found.past or found.pods:
-            named = list(dict.fromkeys(found.rows))[: scene.limit]
             yield ReferenceBroken(
                 target=scene.victim(row),
                 key=key,
@@ -161,7 +177,7 @@ def _broken(
                 current=found.current,
                 past=found.past,
                 pods=found.pods,
-                users=tuple(map(scene.victim, named)),
+                users=tuple(map(scene.victim, found.named(scene.limit))),
                 explained=explained,
             )
 
@@ -202,45 +218,55 @@ def _ends_with(view: GraphView, user: int, row: int) -> bool:
     return any(one in keepers for one, _ in view.targets(user, Edge.MANAGED_BY))
 
 
-def _pods(scene: Scene, users: dict[Edge, _Users], edge: Edge, kind: int) -> None:
+def _pods(scene: Scene, found: _Users, kind: int) -> None:
     """Count the pods of a class that stay; current are those that no template stands for."""
     view = scene.view
-    pods = [pod for pod in view.pods_alike(kind) if pod not in scene.removed]
-    running = [pod for pod in pods if not view.terminating(pod) and not view.finished(pod)]
+    pods = view.pods_alike(kind)
+    if PODS in scene.kinds:
+        pods = [pod for pod in pods if pod not in scene.removed]
     if not pods:
         return
-    found = users.setdefault(edge, _Users())
+    running = [pod for pod in pods if not view.terminating(pod) and not view.finished(pod)]
     found.pods += len(running)
     found.past += len(pods) - len(running)
-    if not running:
+    controller = view.controller(running[0]) if running else -1
+    # WHY first: most pods are of a workload, which a template stands for.
+    if not running or (controller >= 0 and view.resource(controller) in WORKLOADS):
         return
     maker = maker_of(view, running[0])
     if view.resource(maker) == PODS:
         found.current += len(running)
-        found.rows += running[: scene.limit]
+        found.makers.update(dict.fromkeys(running[: scene.limit]))
     elif view.resource(maker) not in WORKLOADS:
-        found.current += maker not in found.rows
-        found.rows.append(maker)
+        found.current += maker not in found.makers and maker not in found.objects
+        found.makers[maker] = None
 
 
-def _object(scene: Scene, found: _Users, row: int, *, past: bool) -> None:
-    """Count an object: a template of today, or history; one that is about to be is `past`."""
+def _object(scene: Scene, found: _Users, row: int, *, past: bool, asked: bool) -> None:
+    """Count an object: a template of today, or history; one that is about to be that is `past`.
+
+    `asked`: whether it may go next.
+    """
     view = scene.view
     resource = view.resource(row)
-    facts = view.facts(row)
     if resource == REPLICA_SETS:
-        kept = any(
-            one.controller and one.present and view.resource(one.row) == DEPLOYMENTS
-            for one in view.owners(row)
-        )
-        past = past or kept or (isinstance(facts, WorkloadFacts) and facts.replicas == 0)
+        past = past or _is_revision(view, row)
     elif resource == JOBS:
         past = past or view.finished(row)
-    if past or goes_next(scene, row):
+    if past or (asked and goes_next(scene, row)):
         found.past += 1
         return
     found.current += 1
-    found.rows.insert(0, row)
+    found.objects[row] = None
+
+
+def _is_revision(view: GraphView, replica_set: int) -> bool:
+    """Whether a ReplicaSet is one of a Deployment, which stands for it, or wants no pods."""
+    controller = view.controller(replica_set)
+    if controller >= 0 and view.resource(controller) == DEPLOYMENTS:
+        return True
+    facts = view.facts(replica_set)
+    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
 
 
 def _keys_gone(made: Rewritten) -> list[str]:

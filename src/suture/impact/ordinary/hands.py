@@ -267,16 +267,23 @@ def idle_of_hand(scene: Scene, row: int) -> bool:
 def is_dropped(scene: Scene, row: int) -> bool:
     """Whether the actor works for what keeps an object, and that has left the object out lately."""
     view, now = scene.view, scene.now
-    if now is None or not view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S):
-        return False
-    marks = scene.marks(row)
-    return bool(marks) and all(works_for(scene, one) for one in marks)
+    marks = scene.marks(row) if now is not None else []
+    # WHY last: thousands may name one object, and who takes it works for hardly any of them.
+    return (
+        now is not None
+        and bool(marks)
+        and all(works_for(scene, one) for one in marks)
+        and view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S) > 0
+    )
 
 
 def own_of_the_day(scene: Scene, service: int) -> bool:
     """Whether the actor made a Service within the day, and all that names it."""
+    # WHY first: hardly any Service is, and then nobody is asked who names it.
+    if not made_lately(scene, service):
+        return False
     readers = readers_of(scene, service)
-    return readers is not None and all(made_lately(scene, row) for row in (service, *readers))
+    return readers is not None and all(made_lately(scene, row) for row in readers)
 
 
 def read_by_name(view: GraphView, service: int) -> bool:

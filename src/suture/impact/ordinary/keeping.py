@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from suture.impact.causes.recent import is_custom
+from suture.impact.ground.readers import ANY_NEED, reading
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import PODS, SECRETS
+from suture.model.names import SECRETS
 
 
 def keeps_secret(view: GraphView, row: int, removed: Collection[int]) -> bool:
@@ -35,11 +36,10 @@ def keeps_secret(view: GraphView, row: int, removed: Collection[int]) -> bool:
 
 def _kept(view: GraphView, row: int, secret: int) -> bool:
     """Whether running pods read a Secret, and no other object of a resource's type names it."""
-    resource, read = view.resource(row), False
-    for link in view.needed_by(secret):
-        if not link.present or view.terminating(link.row):
-            continue
-        if link.row != row and link.other.resource == resource:
-            return False
-        read = read or (link.other.resource == PODS and not view.finished(link.row))
-    return read
+    resource = view.resource(row)
+    alone = not any(
+        use.row != row and view.resource(use.row) == resource and not view.terminating(use.row)
+        for use in view.uses(secret, ANY_NEED)
+        if not use.of_pods
+    )
+    return alone and bool(reading(view, secret))

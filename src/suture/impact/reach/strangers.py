@@ -18,13 +18,14 @@ from suture.impact.causes.recent import is_custom
 from suture.impact.data.external import stands_for
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.machines import node_behind
+from suture.impact.ground.readers import is_read
 from suture.impact.ordinary.finalizers import called_alike
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind, account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import PODS, SECRETS, SERVICES
+from suture.model.names import SECRETS, SERVICES
 from suture.model.objects import CustomFacts
 
 CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
@@ -122,7 +123,4 @@ def _used(view: GraphView, row: int) -> bool:
     """Whether a Service has somebody behind it, or a running pod reads a Secret."""
     if view.resource(row) == SERVICES:
         return view.serving_count(row) > 0
-    return any(
-        link.other.resource == PODS and link.present and not view.finished(link.row)
-        for link in view.needed_by(row)
-    )
+    return is_read(view, row)

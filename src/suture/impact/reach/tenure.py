@@ -16,6 +16,7 @@ from suture.impact.causes.explained import in_use
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.readers import is_read
 from suture.impact.ground.stamps import template_changed
 from suture.impact.ordinary.keeper import Keeper
 from suture.impact.ordinary.keepers import (
@@ -44,7 +45,6 @@ from suture.model.names import (
     DAEMON_SETS,
     DEPLOYMENTS,
     NAMESPACES,
-    PODS,
     ROLE_BINDINGS,
     SCALED_OBJECTS,
     SECRETS,
@@ -338,13 +338,5 @@ def used(view: GraphView, row: int) -> bool:
         return any(map(view.serving_alike, view.classes_in(view.key(row).name)))
     if resource in {ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS}:
         subjects = (link for link in view.needs(row) if link.edge is Edge.SUBJECT)
-        return any(_read(view, link.row) for link in subjects)
-    return _read(view, row)
-
-
-def _read(view: GraphView, row: int) -> bool:
-    """Whether a running pod names an object."""
-    return any(
-        link.other.resource == PODS and link.present and not view.finished(link.row)
-        for link in view.needed_by(row)
-    )
+        return any(is_read(view, link.row) for link in subjects)
+    return is_read(view, row)

@@ -147,6 +147,8 @@ class _Reach:
             for facts in _facts(view.at(row))
         ]
         self._others = self._applying(others)
+        self._anywhere: dict[TrafficRule, bool] = {}
+        self._met: tuple[int, Policies, Policies] | None = None
 
     def _applying(self, policies: Policies) -> Policies:
         """Return which policies may select pods of this namespace."""
@@ -175,10 +177,23 @@ class _Reach:
 
     def _lost(self, kind: int, *, egress: bool, allows: Callable[[TrafficRule], bool]) -> bool:
         """Whether something is allowed before, and no more after."""
-        labels = self._view.labels(kind)
-        before = _open(self._others, self._old, labels, egress=egress, allows=allows)
-        after = _open(self._others, self._new, labels, egress=egress, allows=allows)
-        return before and not after
+        old, new = self._selecting(kind)
+        before = _open(old, egress=egress, allows=allows)
+        return before and not _open(new, egress=egress, allows=allows)
+
+    def _selecting(self, kind: int) -> tuple[Policies, Policies]:
+        """Return the policies that select pods of a class, before and after.
+
+        WHY kept: five questions are asked of a class, one after the other.
+        """
+        if self._met is None or self._met[0] != kind:
+            labels = self._view.labels(kind)
+            others, old, new = (
+                [one for one in policies if one.selector.matches(labels)]
+                for policies in (self._others, self._old, self._new)
+            )
+            self._met = kind, [*others, *old], [*others, *new]
+        return self._met[1], self._met[2]
 
     def _egress(self, kind: int) -> list[str]:
         found = []
@@ -237,7 +252,11 @@ class _Reach:
         """Whether a rule names anybody who is there."""
         if rule.anybody or rule.blocks:
             return True
-        return any(self._somebody(one) for one in rule.pods)
+        # WHY kept: it is asked again for each class of pods.
+        found = self._anywhere.get(rule)
+        if found is None:
+            found = self._anywhere[rule] = any(self._somebody(one) for one in rule.pods)
+        return found
 
     def _somebody(self, one: Selection) -> bool:
         view = self._view
@@ -277,19 +296,11 @@ def _facts(thing: ClusterObject | None) -> tuple[NetworkPolicyFacts, ...]:
     return (facts,) if isinstance(facts, NetworkPolicyFacts) else ()
 
 
-def _open(
-    others: Policies,
-    own: Policies,
-    labels: Mapping[str, str],
-    *,
-    egress: bool,
-    allows: Callable[[TrafficRule], bool],
-) -> bool:
-    """Whether policies let something through for pods of some labels: all do where none closes.
+def _open(applying: Policies, *, egress: bool, allows: Callable[[TrafficRule], bool]) -> bool:
+    """Whether the policies that select some pods let something through: all do where none closes.
 
     What a policy allows that closes nothing counts beside one that does.
     """
-    applying = [facts for facts in (*others, *own) if facts.selector.matches(labels)]
     if not any(facts.egress if egress else facts.ingress for facts in applying):
         return True
     return any(rule.egress is egress and allows(rule) for facts in applying for rule in facts.rules)

@@ -16,6 +16,7 @@ from suture.impact.causes.replaced import answered, hosts_of
 from suture.impact.effects import Confidence, Hollowed
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.readers import is_read
 from suture.impact.scene import Scene, named
 from suture.impact.workloads.room import (
     LIMIT_RANGES,
@@ -27,7 +28,7 @@ from suture.impact.workloads.room import (
 )
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import CRON_JOBS, PODS, SERVICE_ACCOUNTS, SERVICES, Resource
+from suture.model.names import CRON_JOBS, SERVICE_ACCOUNTS, SERVICES, Resource
 from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
 
 LOAD_BALANCER: Final = "LoadBalancer"
@@ -192,13 +193,7 @@ def _pulls(thing: ClusterObject | None) -> int:
 
 def _runs(view: GraphView, account: int) -> bool:
     """Whether any pod runs as an account."""
-    return any(
-        link.edge is Edge.SERVICE_ACCOUNT
-        and link.other.resource == PODS
-        and link.present
-        and not view.finished(link.row)
-        for link in view.needed_by(account)
-    )
+    return is_read(view, account, {Edge.SERVICE_ACCOUNT})
 
 
 _TELLS: Final[Mapping[Resource, Callable[[Scene, Rewritten], Told]]] = {

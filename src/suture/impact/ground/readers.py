@@ -1,0 +1,36 @@
+"""Pods that name an object: asked of their classes, since thousands may name one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import chain
+from typing import Final
+
+from suture.model.edges import Edge
+from suture.model.graph import GraphView, Use
+
+ANY_NEED: Final = frozenset(Edge)
+
+
+def reading(view: GraphView, row: int) -> list[Use]:
+    """Return who names an object among the running pods: each class once for each way."""
+    return [
+        use
+        for use in view.uses(row, ANY_NEED)
+        if use.of_pods and view.running_alike(use.row)[0] > 0
+    ]
+
+
+def count_of(view: GraphView, uses: Collection[Use]) -> int:
+    """Return how many running pods name an object, each counted once."""
+    kinds = {use.row for use in uses}
+    return sum(view.running_alike(kind)[0] for kind in kinds)
+
+
+def is_read(view: GraphView, row: int, needs: Collection[Edge] = ANY_NEED) -> bool:
+    """Whether a pod that is not finished names an object for one of some reasons, or is its own."""
+    named = (use.row for use in view.uses(row, needs) if use.of_pods)
+    owned = view.classes_owned(row) if Edge.OWNER in needs else ()
+    return any(
+        not view.finished(pod) for kind in chain(named, owned) for pod in view.pods_alike(kind)
+    )
