@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.causes.marked import bears_mark, is_marked, note_lowered, note_marked
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.unsettled import note_evicted
@@ -213,7 +214,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         elif not change.direct:
             _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
-                _remember_numbers(request, made.row, view)
+                _remember_numbers(request, made.row, view, now)
             if request.key.resource == PODS:
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
@@ -222,11 +223,14 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         # A number that no content has, and another each time.
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
         view.history.writes.note(request.key, deed, now)
+    if request.subresource == "scale" and is_custom(request.gvr.resource):
+        _remember_scale(request, view, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
         if request.old is not None and _annotates(request):
             view.history.writes.count(annotated(request.old.uid), now)
+            _remember_mark(request, view, now)
 
 
 def _gives_orders(request: Request) -> bool:
@@ -260,8 +264,11 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
         if key.resource == NODES:
             writes.note_closed(key.name, now)
-        elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
-            writes.note_closed(view.name(node), now)
+        elif is_custom(key.resource):
+            if (node := node_behind(request, view, row)) is not None:
+                writes.note_closed(view.name(node), now)
+            if bears_mark(view, row, now):
+                note_marked(view, row, now, -1)
     if len(change.direct) == 1:
         (one,) = change.direct
         if view.resource(one) in BOUND:
@@ -383,7 +390,7 @@ def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now)
         writes.note_filled(view.uid(service))
 
 
-def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
+def _remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> None:
     """Remember of a custom resource that a number of its children was lowered.
 
     By whatever name: it was as many as the children of one type, or as those of them that are
@@ -403,6 +410,7 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
         if after > before:
             writes.note_raised(view.uid(row), before)
             continue
+        note_lowered(view, row, now)
         if before > 1 and before == pods_below(view, children):
             writes.note_fewer(view.uid(row), BELOW, after)
         if after <= 0:
@@ -437,6 +445,22 @@ def _remember_parts(request: Request, view: GraphView) -> None:
     row = view.find(request.key) if gone or back else None
     if row is not None and (request.old is None or request.old.uid == view.uid(row)):
         view.history.writes.note_left_out(view.uid(row), gone, back)
+
+
+def _remember_mark(request: Request, view: GraphView, now: Now) -> None:
+    """Remember that a custom resource was marked to be deleted, or that the mark was taken off."""
+    resource, row = request.gvr.resource, view.find(request.key)
+    marked = is_marked(annotations_of(request.new_body), resource)
+    if row is not None and marked != is_marked(annotations_of(request.old_body), resource):
+        note_marked(view, row, now, 1 if marked else -1)
+
+
+def _remember_scale(request: Request, view: GraphView, now: Now) -> None:
+    """Remember that a custom resource was made smaller by its scale."""
+    row = view.find(request.key)
+    numbers = numbers_changed(request.old_body, request.new_body) if row is not None else ()
+    if row is not None and any(after < before for before, after in numbers):
+        note_lowered(view, row, now)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:
