@@ -94,6 +94,16 @@ def test_what_was_marked_may_go() -> None:
     assert fleet.wanted(OLD[1]) == (0, 0)
 
 
+def test_a_mark_that_is_reviewed_twice_is_one() -> None:
+    """A write that came too late is asked for again; and what was marked goes once."""
+    fleet = Fleet()
+    fleet.mark(NEW[0])
+    fleet.mark(NEW[0])
+    fleet.lower()
+    fleet.write(delete(NEW[0]))
+    assert fleet.wanted(OLD[0]) == (0, 0)
+
+
 def test_a_mark_that_nothing_was_lowered_for() -> None:
     """It is for another day, and a rollout goes on."""
     fleet = Fleet()

@@ -448,10 +448,15 @@ def _remember_parts(request: Request, view: GraphView) -> None:
 
 
 def _remember_mark(request: Request, view: GraphView, now: Now) -> None:
-    """Remember that a custom resource was marked to be deleted, or that the mark was taken off."""
+    """Remember that a custom resource was marked to be deleted, or that the mark was taken off.
+
+    WHY not where it is known: a write that came too late is reviewed once more, and is one mark.
+    """
     resource, row = request.gvr.resource, view.find(request.key)
     marked = is_marked(annotations_of(request.new_body), resource)
-    if row is not None and marked != is_marked(annotations_of(request.old_body), resource):
+    if row is None or marked == is_marked(annotations_of(request.old_body), resource):
+        return
+    if marked != bears_mark(view, row, now):
         note_marked(view, row, now, 1 if marked else -1)
 
 
