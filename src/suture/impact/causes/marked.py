@@ -13,30 +13,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.ground.bodies import annotations_of
 from suture.model.clock import Now
+from suture.model.difference import numbers_changed
 from suture.model.graph import GraphView
 from suture.model.names import Resource
+from suture.model.request import Request
 from suture.model.writes import HOUR_S, Writes
 
 LEVELS: Final = 2
 """LIMIT: parents above a member: its set, and what has several sets for one number."""
 
 
-def is_marked(annotations: Iterable[str], resource: Resource) -> bool:
-    """Whether names of annotations say that an object of a type is to be deleted."""
-    kind = resource.plural.removesuffix("s")
-    return any(one.endswith((f"delete-{kind}", "/delete-me")) for one in annotations)
+def remember_mark(request: Request, view: GraphView, now: Now) -> None:
+    """Remember that a custom resource was marked to be deleted, or that the mark was taken off.
 
-
-def note_marked(view: GraphView, row: int, now: Now, by: int) -> None:
-    """Remember that so many more (`by`) marks are on an object, and on the children of those above.
-
-    Of one that goes its mark goes with it.
+    WHY not where it is known: a write that came too late is reviewed once more, and is one mark.
     """
-    writes = view.history.writes
-    writes.count(_own(view.uid(row)), now, by)
-    for parent in view.controllers(row, LEVELS):
-        writes.count(_below(view.uid(parent)), now, by)
+    resource, row = request.gvr.resource, view.find(request.key)
+    marked = _is_marked(annotations_of(request.new_body), resource)
+    if row is None or marked == _is_marked(annotations_of(request.old_body), resource):
+        return
+    if marked != _bears_mark(view, row, now):
+        _count(view, row, now, 1 if marked else -1)
+
+
+def forget_mark(view: GraphView, row: int, now: Now) -> None:
+    """Take back that an object that goes was marked."""
+    if _bears_mark(view, row, now):
+        _count(view, row, now, -1)
+
+
+def remember_scale(request: Request, view: GraphView, now: Now) -> None:
+    """Remember that a custom resource was made smaller by its scale."""
+    row = view.find(request.key)
+    numbers = numbers_changed(request.old_body, request.new_body) if row is not None else ()
+    if row is not None and any(after < before for before, after in numbers):
+        note_lowered(view, row, now)
 
 
 def note_lowered(view: GraphView, row: int, now: Now) -> None:
@@ -44,11 +57,6 @@ def note_lowered(view: GraphView, row: int, now: Now) -> None:
     writes, uid = view.history.writes, view.uid(row)
     if _counted(writes, _below(uid), now):
         writes.count(_lowered(uid), now)
-
-
-def bears_mark(view: GraphView, row: int, now: Now) -> bool:
-    """Whether somebody marked an object within the hour, so that it goes first."""
-    return _counted(view.history.writes, _own(view.uid(row)), now)
 
 
 def others_marked(view: GraphView, row: int, now: Now | None) -> bool:
@@ -64,7 +72,26 @@ def others_marked(view: GraphView, row: int, now: Now | None) -> bool:
     return any(
         _counted(writes, _below(uid), now) and _counted(writes, _lowered(uid), now)
         for uid in parents
-    ) and not bears_mark(view, row, now)
+    ) and not _bears_mark(view, row, now)
+
+
+def _is_marked(annotations: Iterable[str], resource: Resource) -> bool:
+    """Whether names of annotations say that an object of a type is to be deleted."""
+    kind = resource.plural.removesuffix("s")
+    return any(one.endswith((f"delete-{kind}", "/delete-me")) for one in annotations)
+
+
+def _count(view: GraphView, row: int, now: Now, by: int) -> None:
+    """Count marks of an object, and of what is below each of those above it."""
+    writes = view.history.writes
+    writes.count(_own(view.uid(row)), now, by)
+    for parent in view.controllers(row, LEVELS):
+        writes.count(_below(view.uid(parent)), now, by)
+
+
+def _bears_mark(view: GraphView, row: int, now: Now) -> bool:
+    """Whether somebody marked an object within the hour, so that it goes first."""
+    return _counted(view.history.writes, _own(view.uid(row)), now)
 
 
 def _own(uid: str) -> str:

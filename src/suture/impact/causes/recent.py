@@ -14,7 +14,12 @@ from typing import Final
 
 import msgspec
 
-from suture.impact.causes.marked import bears_mark, is_marked, note_lowered, note_marked
+from suture.impact.causes.marked import (
+    forget_mark,
+    note_lowered,
+    remember_mark,
+    remember_scale,
+)
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.unsettled import note_evicted
@@ -224,13 +229,13 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
         view.history.writes.note(request.key, deed, now)
     if request.subresource == "scale" and is_custom(request.gvr.resource):
-        _remember_scale(request, view, now)
+        remember_scale(request, view, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
         if request.old is not None and _annotates(request):
             view.history.writes.count(annotated(request.old.uid), now)
-            _remember_mark(request, view, now)
+            remember_mark(request, view, now)
 
 
 def _gives_orders(request: Request) -> bool:
@@ -267,8 +272,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         elif is_custom(key.resource):
             if (node := node_behind(request, view, row)) is not None:
                 writes.note_closed(view.name(node), now)
-            if bears_mark(view, row, now):
-                note_marked(view, row, now, -1)
+            forget_mark(view, row, now)
     if len(change.direct) == 1:
         (one,) = change.direct
         if view.resource(one) in BOUND:
@@ -445,27 +449,6 @@ def _remember_parts(request: Request, view: GraphView) -> None:
     row = view.find(request.key) if gone or back else None
     if row is not None and (request.old is None or request.old.uid == view.uid(row)):
         view.history.writes.note_left_out(view.uid(row), gone, back)
-
-
-def _remember_mark(request: Request, view: GraphView, now: Now) -> None:
-    """Remember that a custom resource was marked to be deleted, or that the mark was taken off.
-
-    WHY not where it is known: a write that came too late is reviewed once more, and is one mark.
-    """
-    resource, row = request.gvr.resource, view.find(request.key)
-    marked = is_marked(annotations_of(request.new_body), resource)
-    if row is None or marked == is_marked(annotations_of(request.old_body), resource):
-        return
-    if marked != bears_mark(view, row, now):
-        note_marked(view, row, now, 1 if marked else -1)
-
-
-def _remember_scale(request: Request, view: GraphView, now: Now) -> None:
-    """Remember that a custom resource was made smaller by its scale."""
-    row = view.find(request.key)
-    numbers = numbers_changed(request.old_body, request.new_body) if row is not None else ()
-    if row is not None and any(after < before for before, after in numbers):
-        note_lowered(view, row, now)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:
