@@ -115,6 +115,31 @@ def test_selectors_and_taints_keep_pods_away() -> None:
         assert found.unplaced == unplaced_pods
 
 
+@pytest.mark.parametrize(
+    ("role", "closed", "pods", "planned"),
+    [
+        pytest.param("control-plane", False, 1, 0, id="open"),
+        pytest.param("master", False, 1, 0, id="by its former name"),
+        pytest.param("control-plane", True, 1, 1, id="closed before"),
+        pytest.param("worker", False, 0, 1, id="of workers"),
+    ],
+)
+def test_a_node_of_the_control_plane_is_in_use(
+    role: str, pods: int, planned: int, *, closed: bool
+) -> None:
+    """What its kubelet shows there runs nowhere else; that it is tainted for good plans nothing."""
+    facts = msgspec.structs.replace(ROOMY, taints=(Taint("role"),), unschedulable=closed)
+    master = thing(NODES, "node-1", labels={f"node-role.kubernetes.io/{role}": ""}, facts=facts)
+    api = thing(
+        PODS, "api-node-1", "kube-system", owners=[owner(master)],
+        facts=PodFacts(ready=True, node="node-1"),
+    )  # fmt: skip
+
+    (found,) = lost(delete(master), graph_of(master, api, node("node-2")))
+
+    assert (found.healthy, found.pods, found.unplaced, found.planned) == (1, pods, 0, planned)
+
+
 def test_a_drained_node_is_planned_and_a_dead_one_is_not_healthy() -> None:
     """A cordoned node was marked before, one that is not Ready is no loss of a healthy one."""
     drained = node("node-1", msgspec.structs.replace(ROOMY, unschedulable=True))

@@ -31,6 +31,7 @@ from suture.impact.causes.labelled import (
 )
 from suture.impact.causes.leftout import left_out, set_aside
 from suture.impact.causes.lowered import Lowered
+from suture.impact.causes.marked import others_marked
 from suture.impact.causes.over import is_over, outlived
 from suture.impact.causes.parents import (
     GENERATION,
@@ -172,7 +173,7 @@ class Causes:
             return True
         # WHY the owner: what a controller made is its affair, and says of nobody else's.
         if self._surplus.lets_go(row, resource) or self._lowered.lets_go(row, resource):
-            return True
+            return not (is_custom(resource) and others_marked(view, row, self._now))
         if view.has_owner(row):
             return False
         return manager_ends(view, row) or (self.few and self._ends_alone(row))

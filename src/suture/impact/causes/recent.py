@@ -14,6 +14,12 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.causes.marked import (
+    forget_mark,
+    note_lowered,
+    remember_mark,
+    remember_scale,
+)
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.unsettled import note_evicted
@@ -213,7 +219,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         elif not change.direct:
             _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
-                _remember_numbers(request, made.row, view)
+                _remember_numbers(request, made.row, view, now)
             if request.key.resource == PODS:
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
@@ -222,11 +228,14 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         # A number that no content has, and another each time.
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
         view.history.writes.note(request.key, deed, now)
+    if request.subresource == "scale" and is_custom(request.gvr.resource):
+        remember_scale(request, view, now)
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
         if request.old is not None and _annotates(request):
             view.history.writes.count(annotated(request.old.uid), now)
+            remember_mark(request, view, now)
 
 
 def _gives_orders(request: Request) -> bool:
@@ -260,8 +269,10 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
         if key.resource == NODES:
             writes.note_closed(key.name, now)
-        elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
-            writes.note_closed(view.name(node), now)
+        elif is_custom(key.resource):
+            if (node := node_behind(request, view, row)) is not None:
+                writes.note_closed(view.name(node), now)
+            forget_mark(view, row, now)
     if len(change.direct) == 1:
         (one,) = change.direct
         if view.resource(one) in BOUND:
@@ -383,7 +394,7 @@ def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now)
         writes.note_filled(view.uid(service))
 
 
-def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
+def _remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> None:
     """Remember of a custom resource that a number of its children was lowered.
 
     By whatever name: it was as many as the children of one type, or as those of them that are
@@ -403,6 +414,7 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
         if after > before:
             writes.note_raised(view.uid(row), before)
             continue
+        note_lowered(view, row, now)
         if before > 1 and before == pods_below(view, children):
             writes.note_fewer(view.uid(row), BELOW, after)
         if after <= 0:

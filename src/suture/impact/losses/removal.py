@@ -24,6 +24,7 @@ from suture.impact.ordinary.atwork import (
     kept_of_route,
     leads_by_name,
     may_work,
+    spared,
     stands_for_route,
     works,
 )
@@ -278,7 +279,8 @@ def _keeps(scene: Scene, row: int) -> bool:
 def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     """Return which of some objects of a type the request names itself are in use by what they are.
 
-    Each stands for a pod, node or route, or for a thing outside that what keeps it still lists.
+    Each stands for a pod, node or route, for a thing outside that what keeps it still lists, or for
+    the machine of a node in use while others were marked to go.
     What goes along is not asked: it goes for another reason than its name.
     """
     view = scene.view
@@ -293,6 +295,7 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
             or stands_for_route(scene, row)
             or still_listed(scene, row)
             or asked_with_outside(scene, row)
+            or spared(scene, row)
         )
     ]
 

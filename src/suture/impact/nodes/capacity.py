@@ -15,7 +15,7 @@ from suture.impact.causes.recent import is_custom
 from suture.impact.effects import CapacityLost, Victim
 from suture.impact.ground.builtin import BUILT_IN
 from suture.impact.ground.change import Change, Rewritten
-from suture.impact.ground.fit import Asked, Open, is_open, movable, unplaced
+from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unplaced
 from suture.impact.ground.machines import node_behind
 from suture.impact.nodes.closing import Closing, joined_since
 from suture.impact.scene import Scene
@@ -25,6 +25,12 @@ from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts
 from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
 from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
 from suture.model.writes import HOUR_S
+
+CONTROL_PLANE: Final = frozenset(
+    {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
+)
+"""Labels of nodes that the cluster's control plane runs on. SOURCE: Kubernetes, well-known labels.
+WHY by these: pods that the kubelet shows run on other nodes as well, a proxy for one."""
 
 NODES_LOOKED_AT: Final = 2_000
 """LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
@@ -55,7 +61,8 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
         if held:
             yield _Loss(scene, held).effect("cordoned", [])
         if going:
-            yield _Loss(scene, going).effect("deleted", _movable(scene.view, going))
+            loss = _Loss(scene, going)
+            yield loss.effect("deleted", _movable(scene.view, going), bound=loss.of_control_plane())
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)
 
@@ -124,9 +131,9 @@ class _Loss:
 
     def effect(
         self, how: str, pods: list[int], *, selecting: int = 0, emptied: int = 0,
-        victims: tuple[Victim, ...] = (),
+        bound: int = 0, victims: tuple[Victim, ...] = (),
     ) -> CapacityLost:  # fmt: skip
-        """Return the loss; `pods` have to move."""
+        """Return the loss; `pods` have to move, and `bound` others end with their node."""
         scene, view = self._scene, self._scene.view
         closing = Closing(scene, self.asked, self._rows)
         others = Open(view, self._mine | closing.rows)
@@ -152,12 +159,25 @@ class _Loss:
             gone=closing.gone,
             joined=sum(not movable(view, row, self.asked) for row in joined),
             running=len(there),
-            pods=len(pods),
+            pods=len(pods) + bound,
             unplaced=unplaced(view, self.asked, pods, others) if pods else 0,
             selecting=selecting,
             emptied=emptied,
             victims=(*(scene.victim(row) for row in self._rows[: scene.limit]), *victims),
             explained=all(scene.causes.explains(row) for row in self._rows) if closes else False,
+        )
+
+    def of_control_plane(self) -> int:
+        """Return how many pods of the cluster's control plane end with their nodes.
+
+        They belong to their node as those of DaemonSets do, and run nowhere else instead.
+        """
+        view = self._scene.view
+        return sum(
+            self.asked.stays(pod)
+            for row in self._rows
+            if _is_control_plane(view, row)
+            for pod in running(view, row)
         )
 
     def _joined(self, others: Open, pods: list[int]) -> tuple[int, ...]:
@@ -173,15 +193,22 @@ class _Loss:
     def _planned(self, row: int, facts: NodeFacts) -> bool:
         """Whether a node was marked for removal: closed, or tainted so that none of its pods stay.
 
-        WHY not every taint: a dedicated node has one for good, which its pods tolerate.
+        WHY not every taint: a dedicated node has one for good, which its pods tolerate; so has one
+        of the control plane, whose pods are bound to it.
         """
         if facts.unschedulable or self._scene.view.key(row).name in self._lately:
             return True
+        if _is_control_plane(self._scene.view, row):
+            return False
         taints = [taint for taint in facts.taints if taint.effect in REPELS]
         return bool(taints) and not any(
             self.asked.of(pod).tolerates(taints)
             for pod in _movable(self._scene.view, [row], self.asked)
         )
+
+
+def _is_control_plane(view: GraphView, row: int) -> bool:
+    return not CONTROL_PLANE.isdisjoint(view.labels(row))
 
 
 def _relabelled(

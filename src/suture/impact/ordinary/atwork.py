@@ -12,8 +12,11 @@ from typing import Final
 
 from suture.impact.causes.bound import names_in_labels
 from suture.impact.causes.explained import in_use
+from suture.impact.causes.marked import others_marked
 from suture.impact.causes.recent import annotated, is_custom, is_route
 from suture.impact.ground.bodies import read_body
+from suture.impact.ground.fit import Asked, is_open, movable
+from suture.impact.ground.machines import node_behind
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.deeds import What
@@ -198,6 +201,15 @@ def _routes_above(scene: Scene, row: int) -> Iterator[int]:
             and not _rewritten(scene, owner.row)
         ):
             yield owner.row
+
+
+def spared(scene: Scene, row: int) -> bool:
+    """Whether the machine of a node that is open and in use goes, and others were marked to go."""
+    view = scene.view
+    if not others_marked(view, row, scene.now):
+        return False
+    node = node_behind(scene.request, view, row)
+    return node is not None and is_open(view.facts(node)) and bool(movable(view, node, Asked(view)))
 
 
 def _annotated(scene: Scene, row: int) -> bool:

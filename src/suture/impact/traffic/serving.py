@@ -26,7 +26,7 @@ from suture.impact.ordinary.roles import moves_role
 from suture.impact.scene import Scene
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.selection import next_keepers
-from suture.impact.traffic.shrinking import taken_from_services
+from suture.impact.traffic.shrinking import left_ready, taken_from_services
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -198,11 +198,10 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     taken, barred = taken_from_services(scene, resized)
     if not taken:
         return
-    cause = (
-        resize_explained(view, resized.row, resized.after, scene.change.rewritten)
-        or notes_size(scene.request, resized)
-        or answered_meanwhile(scene, resized)
-    )
+    asked = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+    asked = asked or notes_size(scene.request, resized)
+    # WHY not where none that stays is Ready: who wants fewer wants these.
+    cause = (asked and left_ready(scene, resized) != 0) or answered_meanwhile(scene, resized)
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
     for one in taken:

@@ -61,6 +61,21 @@ def taken_from_services(scene: Scene, resized: Resized) -> tuple[list[Taken], bo
     ], barred
 
 
+def left_ready(scene: Scene, resized: Resized) -> int | None:
+    """Return how many members that a StatefulSet keeps are Ready; None where it is not known.
+
+    Those go that have the highest numbers, whichever of them are away: who asks for fewer may mean
+    one of those that stay.
+    """
+    if not 0 < resized.after < resized.before:
+        return None
+    view, last = scene.view, _last_members(scene.view, resized)
+    if last is None:
+        return None
+    kinds = view.classes_controlled(resized.row, REPLICA_SETS)
+    return sum(scene.running(kind)[1] for kind in kinds) - sum(map(view.serves, last))
+
+
 def _kept_in_roles(
     reached: dict[int, dict[int, int]], counts: dict[int, int], after: int
 ) -> dict[int, int]:

@@ -18,6 +18,7 @@ from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.scene import Scene
+from suture.impact.traffic.shrinking import left_ready
 from suture.impact.workloads.podloss import pods_of
 from suture.model.edges import Edge
 from suture.model.facts import Amount, DisruptionBudgetFacts
@@ -288,6 +289,11 @@ def _siblings(view: GraphView, parent: int, resource: Resource, name: str) -> li
     ]
 
 
+def _too_few(members: int, ready: int) -> bool:
+    """Whether of so many members, that can have a majority, fewer are Ready."""
+    return members >= MEMBERS and ready < majority(members)
+
+
 def _scaled(scene: Scene) -> Iterable[QuorumLost]:
     """Yield a StatefulSet that is scaled under the majority of what it was."""
     resized, view = scene.change.resized, scene.view
@@ -296,6 +302,19 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
     if view.resource(resized.row) != STATEFUL_SETS:
         return
     before = pods_of(scene, resized.row)[1]
+    kept = left_ready(scene, resized)
+    if kept is not None and _too_few(resized.after, kept) and not _too_few(resized.before, before):
+        # WHY whoever asks: who wants a smaller set wants one that has a majority.
+        yield QuorumLost(
+            owner=scene.victim(resized.row),
+            members=resized.after,
+            majority=majority(resized.after),
+            before=before,
+            after=kept,
+            self_healing=False,
+            explained=False,
+        )
+        return
     after = min(before, resized.after)
     if after < majority(resized.before) and after < before:
         yield QuorumLost(
