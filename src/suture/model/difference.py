@@ -9,6 +9,7 @@ that a reconcile that changes nothing comes with two equal bodies (apiserver, fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -43,6 +44,11 @@ STOPS: Final = frozenset(
 run. WHY not `pause`: of annotations that is for most of them that nobody is to touch it; and no
 longer names: of these most are about a part of it, a time or a way."""
 AFFIRMED: Final = frozenset({"true", "on", "yes", "1", "enabled"})
+IS_STOPPED: Final = "-stopped"
+"""How the name of an annotation ends by which a whole resource is stopped, since the moment that it
+holds. SOURCE: Kubeflow `kubeflow-resource-stopped`, of notebooks and their kin."""
+_MOMENT: Final = re.compile(r"20\d\d-[01]\d-[0-3]\dT[0-2]\d:.+")
+_OF_THE_PAST: Final = ("last-", "was-")
 
 _parts_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # WHY a float hook: numbers past a double's range are JSON too.
@@ -268,8 +274,17 @@ def _told_to_stop(parts: dict[str, msgspec.Raw]) -> bool:
     except UNREADABLE:
         return False
     return any(
-        name.rpartition("/")[2].lower() in STOPS and value.lower() in AFFIRMED
-        for name, value in (found or {}).items()
+        _stops(name.rpartition("/")[2].lower(), value) for name, value in (found or {}).items()
+    )
+
+
+def _stops(name: str, value: str) -> bool:
+    if name in STOPS:
+        return value.lower() in AFFIRMED
+    return (
+        name.endswith(IS_STOPPED)
+        and not name.startswith(_OF_THE_PAST)
+        and _MOMENT.fullmatch(value) is not None
     )
 
 

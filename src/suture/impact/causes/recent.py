@@ -14,8 +14,10 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.causes.agreed import remember_agreed_end, remember_leave
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.resting import remember_rest
+from suture.impact.causes.stepdown import note_size
 from suture.impact.causes.unsettled import note_evicted
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
@@ -225,6 +227,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
+        remember_leave(request, view, now)
         if request.old is not None and _annotates(request):
             view.history.writes.count(annotated(request.old.uid), now)
 
@@ -260,8 +263,10 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
         if key.resource == NODES:
             writes.note_closed(key.name, now)
-        elif is_custom(key.resource) and (node := node_behind(request, view, row)) is not None:
-            writes.note_closed(view.name(node), now)
+        elif is_custom(key.resource):
+            remember_agreed_end(view, row, now)
+            if (node := node_behind(request, view, row)) is not None:
+                writes.note_closed(view.name(node), now)
     if len(change.direct) == 1:
         (one,) = change.direct
         if view.resource(one) in BOUND:
@@ -388,7 +393,8 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
 
     By whatever name: it was as many as the children of one type, or as those of them that are
     labelled alike, and is less; or as many as the pods of its custom children, and is less or
-    nothing. WHY else not none: a number that goes from one to nothing is mostly of something else.
+    nothing; or as many as the pods that one of its workloads, and no other, is to have.
+    WHY else not none: a number that goes from one to nothing is mostly of something else.
     """
     if not is_custom(view.resource(row)):
         return
@@ -407,6 +413,8 @@ def _remember_numbers(request: Request, row: int, view: GraphView) -> None:
             writes.note_fewer(view.uid(row), BELOW, after)
         if after <= 0:
             continue
+        if before > 1:
+            note_size(view, row, alive, before, after)
         fewer = [kind for kind, count in counts.items() if count == before]
         if not fewer and before < len(alive):
             groups = groups or Counter(group_of(view, one) for one in alive)
