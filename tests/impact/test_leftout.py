@@ -81,6 +81,8 @@ class Database:
     [
         pytest.param({**ON, "proxy": {"enabled": False, "size": 5}}, 1, id="switched off"),
         pytest.param({"monitoring": ON["monitoring"]}, 1, id="taken out"),
+        pytest.param({**ON, "proxy": {"managementState": "Removed"}}, 1, id="removed"),
+        pytest.param({**ON, "proxy": {"managementState": "Unmanaged"}}, 0, id="left alone"),
         pytest.param({**ON, "proxy": {"enabled": True, "size": 4}}, 0, id="smaller"),
         pytest.param({"proxy": ON["proxy"]}, 0, id="another part"),
     ],

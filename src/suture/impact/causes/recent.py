@@ -27,7 +27,12 @@ from suture.impact.ground.stamps import restarts
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
-from suture.model.difference import numbers_changed, parts_left_out, parts_of
+from suture.model.difference import (
+    asks_for_another,
+    numbers_changed,
+    parts_left_out,
+    parts_of,
+)
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -135,6 +140,16 @@ def annotated(uid: str) -> str:
     return f"annotated/{uid}"
 
 
+def ordered(uid: str) -> str:
+    """Name the counter of orders of another version, or a restart, of a custom resource."""
+    return f"ordered/{uid}"
+
+
+def ordered_by(uid: str, identity: str) -> str:
+    """Name the counter of such orders of one actor."""
+    return f"ordered/{uid}/{identity}"
+
+
 def restarter(identity: str, workload: ClusterObject) -> str:
     """Name the counter of an actor's restarts of one life of a workload, by another template."""
     key = workload.key
@@ -228,6 +243,9 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         _remember_parts(request, view)
         remember_pruned(request, view, now)
         remember_leave(request, view, now)
+        if request.old is not None and asks_for_another(request.old_body, request.new_body):
+            view.history.writes.count(ordered(request.old.uid), now)
+            view.history.writes.count(ordered_by(request.old.uid, request.user.username), now)
         if request.old is not None and _annotates(request):
             view.history.writes.count(annotated(request.old.uid), now)
 
