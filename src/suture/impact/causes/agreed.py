@@ -10,6 +10,7 @@ LIMIT: what says so in labels, or by a finalizer that is added or taken off, is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from suture.model.actor import account_of
 from suture.model.clock import Now
@@ -19,7 +20,7 @@ from suture.model.names import CLAIMS
 from suture.model.request import Request
 from suture.model.writes import HOUR_S
 
-_SYSTEM = "system:"
+_SYSTEM: Final = "system:"
 
 
 def remember_leave(request: Request, view: GraphView, now: Now) -> None:
