@@ -35,8 +35,10 @@ def remember_leave(request: Request, view: GraphView, now: Now) -> None:
 
 def remember_agreed_end(view: GraphView, row: int, now: Now) -> None:
     """Remember the name of a custom resource that is deleted with leave: what is called so ends."""
-    if is_agreed(view, row, now) and view.namespace(row):
-        view.history.writes.count(_ended(view.namespace(row), view.name(row)), now)
+    namespace = view.namespace(row)
+    if namespace and is_agreed(view, row, now):
+        view.history.writes.count(_ended(namespace), now)
+        view.history.writes.count(_ended(namespace, view.name(row)), now)
 
 
 def is_agreed(view: GraphView, row: int, now: Now | None) -> bool:
@@ -56,6 +58,9 @@ def ends_as_agreed(view: GraphView, row: int, now: Now | None) -> bool:
     if now is None or not namespace or view.has_owner(row):
         return False
     counted = view.history.writes.counted
+    # WHY first: hardly any namespace has one, and each part of a name costs as much to ask of.
+    if not counted(_ended(namespace), now, HOUR_S):
+        return False
     return any(
         counted(_ended(namespace, stem), now, HOUR_S) > 0
         for stem in _stems(view.name(row), claim=view.resource(row) == CLAIMS)
@@ -77,5 +82,5 @@ def _leave(uid: str) -> str:
     return f"leave/{uid}"
 
 
-def _ended(namespace: str, name: str) -> str:
+def _ended(namespace: str, name: str = "") -> str:
     return f"ended/{namespace}/{name}"
