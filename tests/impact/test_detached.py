@@ -133,3 +133,45 @@ def test_a_volume_whose_claim_is_not_bound_to_it_may_be_used_again() -> None:
     assert taken(gone, released()) == []
     assert taken(world(runs=None, claim=elsewhere), released()) == []
     assert taken(world(runs=None, claim=going), released()) == [(0, True)]
+
+
+OTHER = body("PersistentVolumeClaim", "wanted", spec={})
+HANDED = changed(
+    VOLUME,
+    spec={
+        "persistentVolumeReclaimPolicy": "Delete",
+        "claimRef": {"namespace": "prod", "name": "wanted"},
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("volume", "wanted", "runs", "last", "explained"),
+    [
+        pytest.param(HANDED, OTHER, None, False, True, id="handed over"),
+        pytest.param(HANDED, OTHER, pod(), False, False, id="with a pod that uses it still"),
+        pytest.param(HANDED, None, None, True, False, id="to a claim that is not there"),
+        pytest.param(
+            HANDED,
+            changed(OTHER, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
+            None,
+            True,
+            False,
+            id="to a claim that goes",
+        ),
+        pytest.param(VOLUME, OTHER, None, True, False, id="its own still"),
+    ],
+)
+def test_a_claim_whose_volume_is_another_ones(
+    volume: Body, wanted: Body | None, runs: Body | None, *, last: bool, explained: bool
+) -> None:
+    """Who fills a volume hands it to the claim that was asked for, and deletes its own."""
+    things = [trimmed(VOLUMES, volume), trimmed(CLAIMS, CLAIM)]
+    if wanted is not None:
+        things.append(trimmed(CLAIMS, wanted))
+    if runs is not None:
+        things.append(trimmed(PODS, runs))
+    request = write(CLAIMS, CLAIM, None)
+    (lost,) = effects(impact_of(request, view_of(*things)), DataLost)
+    assert (lost.last_copy, lost.explained) == (last, explained)
+    assert lost.reclaim == ("Delete" if last else "Retain")

@@ -10,7 +10,7 @@ import pytest
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
 from suture.impact.causes.recent import remember
-from suture.impact.effects import EndpointsLost, ObjectsRemoved
+from suture.impact.effects import EndpointsLost, ObjectsRemoved, PodsLost
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
@@ -171,3 +171,46 @@ def emptied_pool(size: int, *, beside: int) -> list[bool]:
 def test_pods_that_a_child_keeps_for_it(size: int, beside: int, may_go: list[bool]) -> None:
     """A pool has its brokers by a set of its own kind; to nothing only where others serve."""
     assert emptied_pool(size, beside=beside) == may_go
+
+
+def step(size: int, *, beside: int = 2, numbers: tuple[int, int] = (5, 3)) -> int:
+    """Return how many pods are let go of for no cause when a set of five is made so large.
+
+    `numbers`: what a number of its parent was and is. `beside`: the size of another set of it.
+    """
+    members = thing(STATEFUL_SETS, "main-rs", "prod", owners=[owner(MONITOR)], facts=sized(5))
+    other = thing(STATEFUL_SETS, "main-log", "prod", owners=[owner(MONITOR)], facts=sized(beside))
+    pods = [
+        thing(PODS, f"main-rs-{at}", "prod", owners=[owner(members)], facts=PodFacts(ready=True))
+        for at in range(5)
+    ]
+    view = GraphView(graph_of(MONITOR, members, other, pods), History())
+    bodies = [msgspec.json.encode({"spec": {"of": {"voters": number}}}) for number in numbers]
+    lowered = update(MONITOR, MONITOR, bodies=(bodies[0], bodies[1]))
+    remember(lowered, project(lowered, view), view, START)
+    smaller = msgspec.structs.replace(members, facts=sized(size))
+    (lost,) = effects(impact_of(update(members, smaller), view), PodsLost)
+    return lost.lasting
+
+
+def sized(replicas: int) -> WorkloadFacts:
+    return WorkloadFacts(replicas, Selector.of({"app": "main"}))
+
+
+def test_a_set_goes_step_by_step_to_the_size_that_is_wanted() -> None:
+    """Each step is asked for, by whatever name the number goes; less than it is not."""
+    assert [step(size) for size in (4, 3, 2)] == [0, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("beside", "numbers"),
+    [
+        pytest.param(5, (5, 3), id="two sets had that size"),
+        pytest.param(2, (9, 3), id="a number of something else"),
+        pytest.param(2, (3, 5), id="raised"),
+        pytest.param(2, (5, 0), id="to none, which may be of anything"),
+    ],
+)
+def test_a_number_that_says_nothing_of_the_size(beside: int, numbers: tuple[int, int]) -> None:
+    """The twin: then a smaller set is a loss, as before."""
+    assert step(4, beside=beside, numbers=numbers) == 1

@@ -81,6 +81,8 @@ class Database:
     [
         pytest.param({**ON, "proxy": {"enabled": False, "size": 5}}, 1, id="switched off"),
         pytest.param({"monitoring": ON["monitoring"]}, 1, id="taken out"),
+        pytest.param({**ON, "proxy": {"managementState": "Removed"}}, 1, id="removed"),
+        pytest.param({**ON, "proxy": {"managementState": "Unmanaged"}}, 0, id="left alone"),
         pytest.param({**ON, "proxy": {"enabled": True, "size": 4}}, 0, id="smaller"),
         pytest.param({"proxy": ON["proxy"]}, 0, id="another part"),
     ],
@@ -136,6 +138,9 @@ ASLEEP = {"db.example.com/hibernation": "on"}
         pytest.param({}, ASLEEP, True, id="asleep"),
         pytest.param({}, {"example.com/stop": "True"}, True, id="stopped"),
         pytest.param({"x/sleep": "no"}, {"x/sleep": "yes"}, True, id="changed"),
+        pytest.param({}, {"my-resource-stopped": "2026-11-25T20:00:00Z"}, True, id="since when"),
+        pytest.param({}, {"my-resource-stopped": "a-lock"}, False, id="held back"),
+        pytest.param({}, {"last-stopped": "2026-11-25T20:00:00Z"}, False, id="some time ago"),
         pytest.param({}, {"db.example.com/hibernation": "off"}, False, id="off"),
         pytest.param({}, {"example.com/hibernation-schedule": "1"}, False, id="another word"),
         pytest.param({}, {"example.com/pause": "true"}, False, id="not to be touched"),

@@ -13,9 +13,11 @@ from suture.impact.ordinary.roles import VACANCIES
 from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
+from suture.model.edges import Edge, Need
+from suture.model.facts import DisruptionBudgetFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import PODS, SERVICES, STATEFUL_SETS
+from suture.model.names import DISRUPTION_BUDGETS, PODS, SERVICE_ACCOUNTS, SERVICES, STATEFUL_SETS
 from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -65,6 +67,39 @@ def test_a_leader_steps_back_before_the_next_steps_up() -> None:
 def test_what_is_no_failover(role: str, beside: str, *, ready: bool, ago_s: float | None) -> None:
     """A stranger who leaves a Service without pods is told to."""
     assert moved(role, beside, ready=ready, ago_s=ago_s) == ("labels", False)
+
+
+MEMBERS = thing(SERVICE_ACCOUNTS, "db-pod", "prod")
+SHARED = thing(SERVICE_ACCOUNTS, "default", "prod")
+BUDGET = thing(
+    DISRUPTION_BUDGETS, "db", "prod", facts=DisruptionBudgetFacts(Selector.of({"role": "primary"}))
+)
+
+
+@pytest.mark.parametrize(
+    ("account", "by", "cause"),
+    [
+        pytest.param(MEMBERS, "prod:db-pod", "role", id="as the members do"),
+        pytest.param(MEMBERS, "prod:other", "labels", id="as others do"),
+        pytest.param(MEMBERS, "ops:db-pod", "labels", id="of another namespace"),
+        pytest.param(SHARED, "prod:default", "labels", id="as everybody does"),
+    ],
+)
+def test_who_writes_as_the_account_of_the_members(
+    account: ClusterObject, by: str, cause: str
+) -> None:
+    """A member steps back before the next steps up: its own account moves its role."""
+    member_ = operator(f"system:serviceaccount:{by}")
+    deployment, replica_set, one, two = workload("db", replicas=2)
+    runs = (Need(Edge.SERVICE_ACCOUNT, account.key),)
+    first, second = (
+        msgspec.structs.replace(member(pod, role), needs=runs)
+        for pod, role in ((one, "primary"), (two, "standby"))
+    )
+    graph = graph_of(deployment, replica_set, account, first, second, BUDGET)
+    request = update(first, member(first, "replica"), by=member_)
+    (told,) = effects(impact_of(request, GraphView(graph, History()), by=member_), SelectionChanged)
+    assert told.cause == cause
 
 
 # ---------------------------------------------------------------- one set after the other

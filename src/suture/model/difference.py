@@ -9,6 +9,7 @@ that a reconcile that changes nothing comes with two equal bodies (apiserver, fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -18,6 +19,9 @@ UNSAID: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Parts of which nothing is told: metadata is read field by field, a status is nobody's wish."""
 
 ENABLED: Final = "enabled"
+MANAGED: Final = "managementState"
+REMOVED: Final = "Removed"
+"""How parts say that they are not to be. SOURCE: openshift/api operator/v1 ManagementState."""
 COMPONENT: Final = frozenset({"size", "replicas", "instances", "image"})
 """What a part has of which something runs."""
 
@@ -43,6 +47,17 @@ STOPS: Final = frozenset(
 run. WHY not `pause`: of annotations that is for most of them that nobody is to touch it; and no
 longer names: of these most are about a part of it, a time or a way."""
 AFFIRMED: Final = frozenset({"true", "on", "yes", "1", "enabled"})
+IS_STOPPED: Final = "-stopped"
+"""How the name of an annotation ends by which a whole resource is stopped, since the moment that it
+holds. SOURCE: Kubeflow `kubeflow-resource-stopped`, of notebooks and their kin."""
+_MOMENT: Final = re.compile(r"20\d\d-[01]\d-[0-3]\dT[0-2]\d:.+")
+_OF_THE_PAST: Final = ("last-", "was-")
+
+_ANOTHER: Final = re.compile(
+    r"restart|(?!apiVersion).*(?:image|version|tag|restartedAt|Image|Version|Tag)"
+)
+_ANOTHER_BYTES: Final = re.compile(rb"(?i)image|version|tag|restart")
+"""How a custom resource calls what it runs: the image, its version; and that it starts anew."""
 
 _parts_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # WHY a float hook: numbers past a double's range are JSON too.
@@ -137,6 +152,26 @@ def numbers_changed(old_body: bytes, new_body: bytes) -> tuple[tuple[int, int], 
     return tuple(sorted(found))
 
 
+def asks_for_another(old_body: bytes, new_body: bytes) -> bool:
+    """Whether a spec says another image or version than before, or asks for a restart."""
+    old, new = parts_of(old_body).get("spec"), parts_of(new_body).get("spec")
+    # WHY the bytes: hardly any spec that is written has a word of it that differs.
+    if old is None or new is None or old == new or _ANOTHER_BYTES.search(bytes(new)) is None:
+        return False
+    pairs = [(_spec(old_body), _spec(new_body), PART_DEPTH)]
+    while pairs:
+        before, after, depth = pairs.pop()
+        for name, value in after.items():
+            was = before.get(name)
+            if was == value:
+                continue
+            if type(value) in (str, int) and value and _ANOTHER.fullmatch(name) is not None:
+                return True
+            if depth > 1 and isinstance(value, dict):
+                pairs.append((was if isinstance(was, dict) else {}, value, depth - 1))
+    return False
+
+
 def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
     """Return those items of a list that say their name, by what they call it and what it is."""
     found: dict[tuple[str, str], object] = {}
@@ -188,7 +223,9 @@ def _left_out(
             found |= {name, *_components(had)}
             continue
         has = _as_parts(after)
-        if had.get(ENABLED) is True and has.get(ENABLED) is False:
+        if (had.get(ENABLED) is True and has.get(ENABLED) is False) or (
+            had.get(MANAGED) != REMOVED and has.get(MANAGED) == REMOVED
+        ):
             found |= {name, *_components(had)}
         elif depth > 1:
             found |= _left_out(had, has, depth - 1, beside=beside)
@@ -268,8 +305,17 @@ def _told_to_stop(parts: dict[str, msgspec.Raw]) -> bool:
     except UNREADABLE:
         return False
     return any(
-        name.rpartition("/")[2].lower() in STOPS and value.lower() in AFFIRMED
-        for name, value in (found or {}).items()
+        _stops(name.rpartition("/")[2].lower(), value) for name, value in (found or {}).items()
+    )
+
+
+def _stops(name: str, value: str) -> bool:
+    if name in STOPS:
+        return value.lower() in AFFIRMED
+    return (
+        name.endswith(IS_STOPPED)
+        and not name.startswith(_OF_THE_PAST)
+        and _MOMENT.fullmatch(value) is not None
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from suture.impact.causes.agreed import ends_as_agreed, is_agreed
 from suture.impact.causes.bound import bound_ends, bound_wants
 from suture.impact.causes.explained import (
     KEPT_BY_NAME,
@@ -168,6 +169,8 @@ class Causes:
         if of_account(view, row, self._account) or self._left_out(row):
             return True
         resource = view.resource(row)
+        if is_custom(resource) and is_agreed(view, row, self._now):
+            return True
         own = self._own_cause(resource)
         if own is not None and own(row):
             return True
@@ -440,6 +443,7 @@ class Causes:
         return (
             label_parent_ends(view, row, self._named_parent(row))
             or bound_ends(view, row)
+            or ends_as_agreed(view, row, self._now)
             or time_is_up(view, row, self._now)
         )
 

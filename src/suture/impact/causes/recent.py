@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.causes.agreed import remember_agreed_end, remember_leave
 from suture.impact.causes.marked import (
     forget_mark,
     note_lowered,
@@ -22,6 +23,7 @@ from suture.impact.causes.marked import (
 )
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.resting import remember_rest
+from suture.impact.causes.stepdown import note_size
 from suture.impact.causes.unsettled import note_evicted
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
@@ -31,7 +33,12 @@ from suture.impact.ground.stamps import restarts
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
-from suture.model.difference import numbers_changed, parts_left_out, parts_of
+from suture.model.difference import (
+    asks_for_another,
+    numbers_changed,
+    parts_left_out,
+    parts_of,
+)
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -139,6 +146,16 @@ def annotated(uid: str) -> str:
     return f"annotated/{uid}"
 
 
+def ordered(uid: str) -> str:
+    """Name the counter of orders of another version, or a restart, of a custom resource."""
+    return f"ordered/{uid}"
+
+
+def ordered_by(uid: str, identity: str) -> str:
+    """Name the counter of such orders of one actor."""
+    return f"ordered/{uid}/{identity}"
+
+
 def restarter(identity: str, workload: ClusterObject) -> str:
     """Name the counter of an actor's restarts of one life of a workload, by another template."""
     key = workload.key
@@ -233,6 +250,10 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if rewrites_custom(request) and not change.direct:
         _remember_parts(request, view)
         remember_pruned(request, view, now)
+        remember_leave(request, view, now)
+        if request.old is not None and asks_for_another(request.old_body, request.new_body):
+            view.history.writes.count(ordered(request.old.uid), now)
+            view.history.writes.count(ordered_by(request.old.uid, request.user.username), now)
         if request.old is not None and _annotates(request):
             view.history.writes.count(annotated(request.old.uid), now)
             remember_mark(request, view, now)
@@ -270,6 +291,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         if key.resource == NODES:
             writes.note_closed(key.name, now)
         elif is_custom(key.resource):
+            remember_agreed_end(view, row, now)
             if (node := node_behind(request, view, row)) is not None:
                 writes.note_closed(view.name(node), now)
             forget_mark(view, row, now)
@@ -399,7 +421,8 @@ def _remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> 
 
     By whatever name: it was as many as the children of one type, or as those of them that are
     labelled alike, and is less; or as many as the pods of its custom children, and is less or
-    nothing. WHY else not none: a number that goes from one to nothing is mostly of something else.
+    nothing; or as many as the pods that one of its workloads, and no other, is to have.
+    WHY else not none: a number that goes from one to nothing is mostly of something else.
     """
     if not is_custom(view.resource(row)):
         return
@@ -419,6 +442,8 @@ def _remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> 
             writes.note_fewer(view.uid(row), BELOW, after)
         if after <= 0:
             continue
+        if before > 1:
+            note_size(view, row, alive, before, after)
         fewer = [kind for kind, count in counts.items() if count == before]
         if not fewer and before < len(alive):
             groups = groups or Counter(group_of(view, one) for one in alive)

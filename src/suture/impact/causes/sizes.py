@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.change import Rewritten
 from suture.model.edges import Edge
@@ -69,6 +70,7 @@ def resize_explained(
             (wants := wanted_count(view, parent)) == after
             or (wants is not None and wants <= after + _beside(view, parent, row))
             or (after > 0 and after in _left_for(view, parent, row))
+            or 0 < lowered_to(view, parent, row) <= after
             or (after == 0 and _asks_for_none(view, parent))
         )
         for parent in _parents(view, row)

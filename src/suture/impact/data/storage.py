@@ -141,7 +141,9 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
     bound = isinstance(facts, ClaimFacts) and facts.bound
     volume = facts.volume if isinstance(facts, ClaimFacts) else ""
     held = view.find(ObjectKey(VOLUMES, "", volume)) if volume else None
-    reclaim = reclaim_of(view, held)
+    handed = held is not None and _is_handed_over(scene, held, row)
+    # WHY: the end of a claim releases the volume that names it, and no other.
+    reclaim = RETAIN if handed else reclaim_of(view, held)
     pods = mounting(view, row)
     staying = [pod for pod in pods if pod not in scene.removed]
     # WHY: that a Job is over says nothing of those who work with what it has made.
@@ -154,12 +156,24 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
         bound=bound,
         mounted=len(pods),
         copies=copies,
-        last_copy=bound and not copies,
+        last_copy=bound and not (copies or handed),
         stuck=bool(staying) and PROTECTION in view.finalizers(row),
         direct=row in scene.direct or from_under,
-        explained=view.terminating(row) if from_under else scene.causes.explains(row),
+        explained=view.terminating(row)
+        if from_under
+        else (handed and not pods) or scene.causes.explains(row),
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
+    )
+
+
+def _is_handed_over(scene: Scene, volume: int, claim: int) -> bool:
+    """Whether a volume names another claim, which is there and stays: what filled it is done."""
+    view = scene.view
+    named = view.targets(volume, Edge.BOUND_CLAIM)
+    return bool(named) and all(
+        present and one != claim and one not in scene.removed and not view.terminating(one)
+        for one, present in named
     )
 
 

@@ -15,7 +15,9 @@ from suture.impact.ground.change import Rewritten
 from suture.impact.ordinary.keepers import is_own, keeps
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene
+from suture.model.actor import account_of
 from suture.model.deeds import What
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.history import LATELY_S
 from suture.model.names import PODS
@@ -24,6 +26,9 @@ from suture.model.writes import HOUR_S
 MEMBERS_ASKED: Final = 16
 """LIMIT: members beside a pod that are asked whether they bear its new role; a set whose members
 have roles has three or five."""
+
+UNNAMED: Final = "default"
+"""The account of pods that name none."""
 
 VACANCIES: Final = 3
 """LIMIT: roles that one actor may leave without a bearer at a time: the next that it moves waits.
@@ -48,15 +53,32 @@ def moves_role(scene: Scene, made: Rewritten) -> bool:
 def keeps_pod(scene: Scene, pod: int) -> bool:
     """Whether the actor keeps a pod: it made it, runs its kind of maker, or is a member beside it.
 
-    Who keeps members moves their roles by label, one after the other: that is a failover.
+    A member, too, is who writes as the account under which the pod runs. Who keeps members moves
+    their roles by label, one after the other: that is a failover.
     """
     if is_own(scene, pod):
         return True
     view, maker = scene.view, root_of(scene.view, pod)
-    if keeps(scene, view.resource(maker)):
+    if keeps(scene, view.resource(maker)) or _runs_as(scene, pod):
         return True
     beside = view.find_uid(scene.actor.pod_uid) if scene.actor.pod_uid else None
     return beside is not None and root_of(view, beside) == maker
+
+
+def _runs_as(scene: Scene, pod: int) -> bool:
+    """Whether the actor is the account under which a pod runs, given to it by name.
+
+    WHY not `default`: every pod of its namespace runs so that says nothing.
+    """
+    account = account_of(scene.actor.user.username)
+    return (
+        account is not None
+        and account.name != UNNAMED
+        and any(
+            scene.view.key(one) == account
+            for one, _ in scene.view.targets(pod, Edge.SERVICE_ACCOUNT)
+        )
+    )
 
 
 def _vacancies(scene: Scene, pod: int, made: Rewritten) -> int:

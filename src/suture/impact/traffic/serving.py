@@ -23,6 +23,7 @@ from suture.impact.ordinary.hands import given_up, member_replaced
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.roles import moves_role
+from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.selection import next_keepers
@@ -201,7 +202,11 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     asked = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
     asked = asked or notes_size(scene.request, resized)
     # WHY not where none that stays is Ready: who wants fewer wants these.
-    cause = (asked and left_ready(scene, resized) != 0) or answered_meanwhile(scene, resized)
+    cause = (
+        (asked and left_ready(scene, resized) != 0)
+        or answered_meanwhile(scene, resized)
+        or stops_for_next(scene, resized)
+    )
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
     for one in taken:

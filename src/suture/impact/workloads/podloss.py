@@ -19,6 +19,7 @@ from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.putback import puts_back
+from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.workloads.standstill import NOBODY, kept_up
 from suture.model.graph import GraphView
@@ -152,6 +153,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         resize_explained(view, resized.row, resized.after, scene.change.rewritten)
         or answered_meanwhile(scene, resized)
         or puts_back(scene, resized)
+        or stops_for_next(scene, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
@@ -175,6 +177,10 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     if resized.asked:
         return NOBODY
     wanted = asked_for(scene.view, resized.row, least=True, after=resized.after)
-    if wanted >= 0 and (next_answers(scene, resized) or fails_alone(scene, resized)):
+    if wanted >= 0 and (
+        next_answers(scene, resized)
+        or fails_alone(scene, resized)
+        or stops_for_next(scene, resized)
+    ):
         wanted = NOBODY
     return max(wanted, kept_up(scene, resized))

@@ -1,0 +1,120 @@
+"""Whether a write gives leave, in the object's own words, for the object to be deleted.
+
+Many kinds ask for a word before they let go of data: a switch that protects them has to be turned
+off, or an annotation or field has to say that the end is meant. Told by the words alone; names that
+say more than that (of a machine, of a cost, of a hook) are of something else. Pure; keeps no value.
+Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
+deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
+`terminationPolicy`; `deletionProtection` of cloud databases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from suture.model.difference import AFFIRMED, UNREADABLE, all_parts
+
+ENDS: Final = frozenset({"delete", "deletion", "destroy", "destruction", "teardown"})
+"""Words of the end of an object, one of which the name of an annotation has."""
+
+MEANT: Final = frozenset(
+    {"allow", "allowed", "approve", "approved", "confirm", "confirmed", "confirmation", "consent",
+     "cluster", "clustername", "date", "name", "permit", "permitted"}
+)  # fmt: skip
+"""What else such a name may say: who said so, of what, and when."""
+
+DEPTH: Final = 3
+"""LIMIT: levels of a spec at which protection is looked for."""
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_DAY: Final = re.compile(r"20\d\d-[01]\d-[0-3]\d(?:T.*)?")
+_PROTECTS: Final = re.compile(r"(?=.*(?:delet|terminat|destr))(?=.*(?:protect|prevent))[a-z]+")
+_CONFIRMS: Final = re.compile(r"(?:.*[^a-z])?(?:delet|destroy|wipe)")
+_BARRED: Final = frozenset({"DoNotTerminate", "DoNotDelete"})
+_BYTES: Final = re.compile(rb"(?i)delet|destr|wipe|terminat|teardown|confirm")
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    annotations: dict[str, str] | None = None
+
+
+_metadata_decoder: Final = msgspec.json.Decoder(_Metadata)
+_any_decoder: Final = msgspec.json.Decoder(float_hook=float)
+
+
+def gives_leave(old_body: bytes, new_body: bytes, own: frozenset[str]) -> bool:
+    """Whether a write says that an object may be deleted; `own` are its name and uid."""
+    # WHY first: hardly any object has a word of it, and then nothing is decoded.
+    if _BYTES.search(new_body) is None and _BYTES.search(old_body) is None:
+        return False
+    before, after = all_parts(old_body), all_parts(new_body)
+    if before.get("metadata") != after.get("metadata"):
+        old = _annotations(before.get("metadata"))
+        new = _annotations(after.get("metadata"))
+        if any(old.get(name) != new[name] and _is_meant(name, new[name], own) for name in new):
+            return True
+    if before.get("spec") == after.get("spec"):
+        return False
+    had, has = _map(before.get("spec")), _map(after.get("spec"))
+    return any(_lifts(*each) for each in _changed(had, has, DEPTH))
+
+
+def _annotations(raw: msgspec.Raw | None) -> dict[str, str]:
+    if raw is None:
+        return {}
+    try:
+        return _metadata_decoder.decode(raw).annotations or {}
+    except UNREADABLE:
+        return {}
+
+
+def _map(raw: msgspec.Raw | None) -> dict[str, object]:
+    if raw is None:
+        return {}
+    try:
+        found = _any_decoder.decode(raw)
+    except UNREADABLE:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:
+    """Whether an annotation says that the object that has it is to go, and nothing else."""
+    prefix, _, said = name.rpartition("/")
+    # WHY: `model.consent` reads Suture's own, and says whose counts.
+    if prefix == "suture.dev":
+        return False
+    words = {word.lower() for word in _WORD.findall(said)}
+    if words.isdisjoint(ENDS) or not words <= ENDS | MEANT:
+        return False
+    return value.lower() in AFFIRMED or value in own or _DAY.fullmatch(value) is not None
+
+
+def _changed(
+    had: dict[str, object], has: dict[str, object], depth: int
+) -> Iterator[tuple[str, object, object]]:
+    """Yield the names of what differs in two maps, with what it was and is."""
+    for name in had.keys() | has.keys():
+        before, after = had.get(name), has.get(name)
+        if before == after:
+            continue
+        if isinstance(before, dict) and isinstance(after, dict):
+            if depth > 1:
+                yield from _changed(before, after, depth - 1)
+        else:
+            yield name, before, after
+
+
+def _lifts(name: str, before: object, after: object) -> bool:
+    """Whether a field of a spec protected its object and does not, or confirms its end."""
+    if before is True and not after:
+        return _PROTECTS.fullmatch(name.lower()) is not None
+    if not isinstance(after, str):
+        return False
+    if before in _BARRED:
+        return name == "terminationPolicy" and after not in _BARRED
+    return "confirm" in name.lower() and _CONFIRMS.match(after.lower()) is not None

@@ -1,0 +1,101 @@
+"""Custom resources that a person let go of in their own words, and what goes with them."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, graph_of, operator, owner, thing
+from suture.impact.causes.recent import remember
+from suture.impact.effects import DataLost, ObjectsRemoved
+from suture.impact.project import project
+from suture.model.clock import Now
+from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import CLAIMS, SECRETS, STATEFUL_SETS, VOLUMES, Resource
+from suture.model.objects import ClaimFacts, ClusterObject, WorkloadFacts
+
+DATABASES = Resource("db.example.com", "databases")
+DATABASE = thing(DATABASES, "orders", "prod")
+SET = thing(STATEFUL_SETS, "orders", "prod", facts=WorkloadFacts(3))
+OWNED = thing(STATEFUL_SETS, "owned", "prod", owners=[owner(DATABASE)], facts=WorkloadFacts(3))
+OTHER = thing(STATEFUL_SETS, "orders2", "prod", facts=WorkloadFacts(3))
+SECRET = thing(SECRETS, "orders.credentials", "prod")
+CLAIM = thing(CLAIMS, "data-orders-0", "prod", facts=ClaimFacts(bound=True, volume="pv"))
+VOLUME = thing(VOLUMES, "pv", "", facts=VolumeFacts("Delete", "Bound"))
+PERSON, MACHINE = "owner@example.com", "system:serviceaccount:cd:deployer"
+YES = {"example.com/confirm-deletion": "true"}
+
+
+class Database:
+    """A custom resource, what it owns, and what is called after it; one moment goes on."""
+
+    def __init__(self) -> None:
+        things = [DATABASE, SET, OWNED, OTHER, SECRET, CLAIM, VOLUME]
+        self.view, self.now = GraphView(graph_of(things), History()), START
+
+    def annotate(self, by: str) -> None:
+        bodies = tuple(
+            msgspec.json.encode({"metadata": {"annotations": one}, "spec": {}}) for one in ({}, YES)
+        )
+        request = update(DATABASE, DATABASE, by=operator(by), bodies=(bodies[0], bodies[1]))
+        remember(request, project(request, self.view), self.view, self.now)
+
+    def delete(self) -> None:
+        request = delete(DATABASE)
+        remember(request, project(request, self.view), self.view, self.now)
+
+    def wait(self, seconds: float) -> None:
+        self.now = Now(self.now.mono_ns + int(seconds * 1e9), self.now.utc_s + seconds)
+
+    def explained(self, going: ClusterObject) -> list[int]:
+        """Return of each type that goes how many are explained."""
+        impact = impact_of(delete(going), self.view, now=self.now)
+        return [one.explained for one in effects(impact, ObjectsRemoved)]
+
+
+@pytest.mark.parametrize(
+    ("by", "ago_s", "explained"),
+    [(PERSON, 60, 1), (PERSON, 3700, 0), (MACHINE, 60, 0), ("system:admin", 60, 0)],
+)
+def test_what_a_person_let_go_of(by: str, ago_s: float, explained: int) -> None:
+    """It goes with all that it owns, within the hour, whoever deletes it then."""
+    database = Database()
+    database.annotate(by)
+    database.wait(ago_s)
+    assert database.explained(DATABASE) == [explained, explained]
+
+
+def test_without_a_word_nothing_is_explained() -> None:
+    """So it is of every other custom resource that somebody deletes."""
+    assert Database().explained(DATABASE) == [0, 0]
+
+
+def test_what_is_called_after_it_goes_once_it_is_deleted() -> None:
+    """Its operator takes away what no owner tells of; what has another name stays."""
+    database = Database()
+    database.annotate(PERSON)
+    assert [database.explained(one) for one in (SET, SECRET)] == [[0], [0]]
+    database.delete()
+    assert [database.explained(one) for one in (SET, SECRET, CLAIM)] == [[1], [1], [1]]
+    assert database.explained(OTHER) == [0]
+    database.wait(3700)
+    assert database.explained(SET) == [0]
+
+
+def test_one_that_was_deleted_without_a_word_takes_nothing_by_its_name() -> None:
+    """The twin: its operator goes by the same names, and is asked what for."""
+    database = Database()
+    database.delete()
+    assert [database.explained(one) for one in (SET, SECRET, CLAIM)] == [[0], [0], [0]]
+
+
+def test_its_data_goes_with_it() -> None:
+    """What was let go of is no loss of data that nobody meant."""
+    database = Database()
+    database.annotate(PERSON)
+    database.delete()
+    (lost,) = effects(impact_of(delete(CLAIM), database.view), DataLost)
+    assert lost.explained

@@ -1,0 +1,104 @@
+"""Workloads that an operator stops because another version, or a restart, was asked for."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of, update
+from support.cluster import START, graph_of, operator, owner, thing
+from suture.impact.causes.recent import remember
+from suture.impact.effects import PodsLost, ServiceEmptied
+from suture.impact.project import project
+from suture.model.clock import Now
+from suture.model.difference import asks_for_another
+from suture.model.graph import GraphView
+from suture.model.history import History
+from suture.model.names import PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.objects import CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.selectors import Selector
+
+LOGINS = Resource("login.example.com", "logins")
+LOGIN = thing(LOGINS, "main", "prod", facts=CustomFacts(2))
+LABELS = {"app": "main"}
+SET = thing(
+    STATEFUL_SETS, "main", "prod", owners=[owner(LOGIN)],
+    facts=WorkloadFacts(2, Selector.of(LABELS)),
+)  # fmt: skip
+POD_LIST = [
+    thing(
+        PODS, f"main-{at}", "prod", owners=[owner(SET)], labels=LABELS, facts=PodFacts(ready=True)
+    )
+    for at in range(2)
+]
+FACING = thing(SERVICES, "main", "prod", facts=ServiceFacts(Selector.of(LABELS)))
+KEEPER, OWNER = "system:serviceaccount:login:login-operator", "owner@example.com"
+Spec = dict[str, object]
+
+
+def stopped(
+    old: Spec, new: Spec, *, ordered_by: str = OWNER, by: str = KEEPER, to: int = 0, ago_s: int = 60
+) -> tuple[int, int, bool]:
+    """Return how many pods are lost for no cause, how many are asked for, and of the Service."""
+    view = GraphView(graph_of(LOGIN, SET, POD_LIST, FACING), History())
+    bodies = [msgspec.json.encode({"spec": one}) for one in (old, new)]
+    order = update(LOGIN, LOGIN, by=operator(ordered_by), bodies=(bodies[0], bodies[1]))
+    remember(order, project(order, view), view, START)
+    now = Now(START.mono_ns + ago_s * 10**9, START.utc_s + ago_s)
+    smaller = msgspec.structs.replace(SET, facts=WorkloadFacts(to, Selector.of(LABELS)))
+    request = update(SET, smaller, by=operator(by))
+    impact = impact_of(request, view, now=now, by=operator(by))
+    (lost,) = effects(impact, PodsLost)
+    return lost.lasting, lost.wanted, all(one.explained for one in effects(impact, ServiceEmptied))
+
+
+ONE: Spec = {"image": "login:1"}
+TWO: Spec = {"image": "login:2"}
+
+
+def test_it_is_stopped_for_another_image() -> None:
+    """Its operator starts it again with that: nobody asks for it in between."""
+    assert stopped(ONE, TWO) == (0, -1, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ordered_by", "by", "ago_s"),
+    [
+        pytest.param(ONE, {**ONE, "hostname": "x"}, OWNER, KEEPER, 60, id="something else"),
+        pytest.param(ONE, TWO, KEEPER, KEEPER, 60, id="asked for by itself"),
+        pytest.param(ONE, TWO, OWNER, "system:serviceaccount:ops:x", 60, id="by a stranger"),
+        pytest.param(ONE, TWO, OWNER, KEEPER, 3700, id="long ago"),
+    ],
+)
+def test_it_is_stopped_for_nothing(
+    old: Spec, new: Spec, ordered_by: str, by: str, ago_s: int
+) -> None:
+    """The twin: what the resource asks for is what it asked for before."""
+    found = stopped(old, new, ordered_by=ordered_by, by=by, ago_s=ago_s)
+    assert found == (2, 2, False)
+
+
+def test_it_is_made_smaller() -> None:
+    """That is no stop, which another version might need."""
+    assert stopped(ONE, TWO, to=1)[:2] == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "asks"),
+    [
+        (ONE, TWO, True),
+        ({}, ONE, True),
+        ({"image_version": "1"}, {"image_version": "2"}, True),
+        ({"server": {"imageTag": "1"}}, {"server": {"imageTag": "2"}}, True),
+        ({}, {"restart": "RollingUpdate"}, True),
+        ({"postgresVersion": 15}, {"postgresVersion": 16}, True),
+        (ONE, {}, False),
+        ({"ref": {"apiVersion": "v1"}}, {"ref": {"apiVersion": "v2"}}, False),
+        ({"stage": "a"}, {"stage": "b"}, False),
+        ({"image": "a", "n": 1}, {"image": "a", "n": 2}, False),
+    ],
+)
+def test_what_asks_for_another(old: Spec, new: Spec, *, asks: bool) -> None:
+    """An image, a version, a restart, in words; read of the spec alone."""
+    bodies = [msgspec.json.encode({"spec": one}) for one in (old, new)]
+    assert asks_for_another(bodies[0], bodies[1]) is asks

@@ -1,0 +1,82 @@
+"""Words by which an object says that it may be deleted, and words that are of something else."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from suture.model.leave import gives_leave
+
+OWN = frozenset({"orders", "uid-1"})
+Body = dict[str, object]
+
+
+def annotated(**annotations: str) -> Body:
+    return {"metadata": {"annotations": annotations}}
+
+
+def given(old: Body, new: Body) -> bool:
+    return gives_leave(msgspec.json.encode(old), msgspec.json.encode(new), OWN)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "leave"),
+    [
+        ("delete-date", "2026-11-25", True),
+        ("delete-clustername", "orders", True),
+        ("confirmation.gardener.cloud/deletion", "true", True),
+        ("argocd.argoproj.io/deletion-approved", "2026-11-25T21:00:00Z", True),
+        ("example.com/confirm-delete", "uid-1", True),
+        ("example.com/allowDeletion", "yes", True),
+        ("suture.dev/confirm-delete", "uid-1", False),
+        ("delete-clustername", "another", False),
+        ("example.com/deletion", "false", False),
+        ("controller.kubernetes.io/pod-deletion-cost", "1", False),
+        ("cluster.x-k8s.io/delete-machine", "yes", False),
+        ("helm.sh/hook-delete-policy", "before-hook-creation", False),
+        ("example.com/delete-after", "2026-11-25", False),
+        ("example.com/confirmed", "true", False),
+        ("example.com/note", "delete", False),
+    ],
+)
+def test_an_annotation_that_is_meant(name: str, value: str, *, leave: bool) -> None:
+    """It speaks of the end of the object itself, and of nothing else; once it is there it is old."""
+    assert given(annotated(), annotated(**{name: value})) is leave
+    assert not given(annotated(**{name: value}), annotated(**{name: value, "other": "x"}))
+    assert not given(annotated(**{name: value}), annotated())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "leave"),
+    [
+        ({"deletionProtection": True}, {"deletionProtection": False}, True),
+        ({"terminationProtection": True}, {}, True),
+        ({"db": {"preventDestroy": True}}, {"db": {"preventDestroy": False}}, True),
+        (
+            {"cleanupPolicy": {}},
+            {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}},
+            True,
+        ),
+        ({"terminationPolicy": "DoNotTerminate"}, {"terminationPolicy": "WipeOut"}, True),
+        ({"deletionProtection": False}, {"deletionProtection": True}, False),
+        ({"protected": True}, {"protected": False}, False),
+        ({"deleteOnScaleDown": True}, {"deleteOnScaleDown": False}, False),
+        ({"confirmation": "delete"}, {"confirmation": ""}, False),
+        ({"confirmation": ""}, {"confirmation": "undeleted"}, False),
+        ({"terminationPolicy": "Delete"}, {"terminationPolicy": "WipeOut"}, False),
+        ({"deletionPolicy": "Retain"}, {"deletionPolicy": "Delete"}, False),
+        ({"updateStrategy": "RollingUpdate"}, {"updateStrategy": "OnDelete"}, False),
+    ],
+)
+def test_a_field_that_lets_go(old: Body, new: Body, *, leave: bool) -> None:
+    """What protected it does so no more, or a field that asks for a word has it."""
+    assert given({"spec": old}, {"spec": new}) is leave
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"metadata": 1, "spec": "delete"}', b'"delete"']
+)
+def test_what_cannot_be_read_gives_none(body: bytes) -> None:
+    """Neither way round, and nothing is thrown."""
+    assert not gives_leave(body, b'{"spec": {"delete": true}}', OWN)
+    assert not gives_leave(b'{"spec": {"delete": true}}', body, OWN)
