@@ -113,6 +113,8 @@ def test_a_part_that_is_there_again() -> None:
         pytest.param({"running": True}, {"running": False}, True, id="not running"),
         pytest.param({"desiredState": "Active"}, {"desiredState": "Inactive"}, True, id="idle"),
         pytest.param({"desiredState": "Inactive"}, {"desiredState": "Active"}, False, id="active"),
+        pytest.param({}, {"stop": "yes"}, True, id="a stop in words"),
+        pytest.param({"stop": "no"}, {"stop": True}, True, id="a stop"),
         pytest.param({"paused": False}, {"paused": True}, False, id="not to be touched"),
         pytest.param({"pause": True}, {"pause": False}, False, id="started"),
     ],

@@ -114,7 +114,10 @@ def test_sets_behind_the_same_services_have_in_sum_what_their_parent_asks_for() 
 
 def test_a_parent_that_is_going_asks_for_nothing() -> None:
     """Its children go with it."""
-    assert asked_for(*world((2,), 2, going=True)) == -1
+    view, row = world((2,), 2, going=True)
+    assert asked_for(view, row) == -1
+    assert resize_explained(view, row, 0)
+    assert not resize_explained(view, row, 1)
 
 
 @pytest.mark.parametrize(

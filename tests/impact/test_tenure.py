@@ -23,6 +23,7 @@ from suture.impact.effects import ForeignWrite
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
@@ -33,9 +34,11 @@ from suture.model.names import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     PODS,
+    REPLICA_SETS,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
+    STATEFUL_SETS,
     ObjectKey,
     Resource,
 )
@@ -355,6 +358,66 @@ def test_a_selector_that_a_delivery_was_asked_to_turn() -> None:
 
     assert (asked.what, asked.by, asked.explained) == ("selector", "helm", True)
     assert (alone.explained, alone.manager_lives) == (False, True)
+
+
+def test_a_selector_that_a_part_of_the_release_moves() -> None:
+    """Who fails a database over runs as an account that its release brought."""
+    marks = charted("db", "db", SERVICES, "Service")
+    old = {**marks, "spec": {"selector": {"app": "db", "pod": "db-0"}}}
+    new = {**marks, "spec": {"selector": {"app": "db", "pod": "db-1"}}}
+    things = [trimmed(SERVICES, old), trimmed(SECRETS, release("db"))]
+    updater = operator("system:serviceaccount:prod:db")
+    own = trimmed(SERVICE_ACCOUNTS, charted("db", "db", SERVICE_ACCOUNTS, "ServiceAccount"))
+    other = trimmed(SERVICE_ACCOUNTS, charted("db", "web", SERVICE_ACCOUNTS, "ServiceAccount"))
+
+    for account, explained in ((own, True), (other, False)):
+        (found,) = told(view_of(things, account), write(SERVICES, old, new, by=updater), updater)
+        assert (found.what, found.by, found.explained) == ("selector", "helm", explained)
+
+
+SETS = Resource("db.example.com", "sets")
+
+
+@pytest.mark.parametrize(
+    ("mover", "kind", "app", "refused"),
+    [
+        pytest.param("prod:db", STATEFUL_SETS, "db", True, id="members of a set"),
+        pytest.param("prod:db", SETS, "db", True, id="members of a custom resource"),
+        pytest.param("prod:db", REPLICA_SETS, "db", False, id="pods that are all alike"),
+        pytest.param("ci:deployer", STATEFUL_SETS, "db", False, id="moved by itself"),
+        pytest.param("ci:other", STATEFUL_SETS, "db", False, id="by another who deploys it"),
+        pytest.param("", STATEFUL_SETS, "db", False, id="by nobody that is known"),
+        pytest.param("prod:db", STATEFUL_SETS, "web", False, id="to another set"),
+    ],
+)
+def test_a_release_turns_its_service_back(
+    mover: str, kind: Resource, app: str, *, refused: bool
+) -> None:
+    """Another has moved it from one member to the next, and there the primary is."""
+    marks = charted("db", "db", SERVICES, "Service")
+    old = {**marks, "spec": {"selector": {"pod": "db-1"}}}
+    new = {**marks, "spec": {"selector": {"pod": "db-0"}}}
+    parents = [thing(kind, name, "prod") for name in ("db", "web")]
+    pods = [
+        thing(
+            PODS, f"{of}-{number}", "prod", labels={"pod": f"db-{number}"},
+            owners=[owner(parents[of == "web"])], facts=PodFacts(ready=True, node="n"),
+        )
+        for number, of in ((0, app), (1, "db"))
+    ]  # fmt: skip
+    view = view_of(trimmed(SERVICES, old), trimmed(SECRETS, release("db")), parents, pods)
+    deployer = operator("system:serviceaccount:ci:deployer")
+    for one in (deployer, operator("system:serviceaccount:ci:other")):
+        view.history.habits.note(write(SECRETS, None, release("db"), by=one))
+    if mover:
+        moved = Deed(What.WROTE, f"system:serviceaccount:{mover}", 1)
+        view.history.writes.note(ObjectKey(SERVICES, "prod", "db"), moved, START)
+    request = write(SERVICES, old, new, by=deployer)
+    impact = estimate(
+        request, project(request, view), view, deployer, {"foreign_write"}, now=START.plus_s(86400)
+    )
+    found = [(one.what, one.by) for one in impact.effects if isinstance(one, ForeignWrite)]
+    assert found == ([("selector", "field-manager")] if refused else [])
 
 
 def metrics_api(service: str, space: str, manager: str = "adapter") -> Body:

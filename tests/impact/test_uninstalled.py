@@ -23,6 +23,7 @@ from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.ground.change import Change
 from suture.impact.project import project
+from suture.model.actor import Actor
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
@@ -44,6 +45,7 @@ from suture.model.objects import ClusterObject, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 HANDLER = operator("system:serviceaccount:gitops:controller")
+OTHER = operator("system:serviceaccount:ci:deployer")
 KINDS = (APPLICATIONS, SECRETS, DEPLOYMENTS, REPLICA_SETS, PODS, SERVICES)
 NOW = START.plus_s(3600 * 48)
 SHOP = ObjectKey(APPLICATIONS, "gitops", "shop")
@@ -341,3 +343,40 @@ def test_releases_of_elsewhere_tell_nothing() -> None:
     target = marked(service("part-0"), BETA)
     view = deployed(cluster(namespace("prod"), shop(2, BETA)), "alpha", "infra")
     assert removed(view, target)["services"].wanted == 0
+
+
+def installed(status: str, *, record_at: float = NOW.utc_s - 60, by: Actor = HANDLER) -> GraphView:
+    """Make a Service that was there before, and a release that the actor installs beside it."""
+    mine = msgspec.structs.replace(record(status), created=record_at)
+    view = cluster(mine, workload("part-0"), service("part-0"))
+    view.history.habits.note(update(None, mine, by=by))
+    return view
+
+
+@pytest.mark.parametrize(
+    ("view", "wanted"),
+    [
+        pytest.param(installed("pending-install"), 1, id="an install fails"),
+        pytest.param(installed("uninstalling"), 1, id="and is undone"),
+        pytest.param(installed("deployed"), 0, id="it got further"),
+        pytest.param(installed("failed", record_at=NOW.utc_s - 7200), 0, id="long ago"),
+        pytest.param(installed("failed", by=OTHER), 0, id="of another"),
+    ],
+)
+def test_what_an_install_found_there(view: GraphView, wanted: int) -> None:
+    """Its manifest names it too, and the undoing of it deletes what it names."""
+    assert removed(view, service("part-0"))["services"].wanted == wanted
+
+
+def test_what_a_failing_install_may_take_away() -> None:
+    """What it made itself, later than its record; what is of a release or application."""
+    made = msgspec.structs.replace(service("part-0"), created=NOW.utc_s - 30)
+    mine = msgspec.structs.replace(record("uninstalling"), created=NOW.utc_s - 60)
+    view = cluster(mine, workload("part-0"), made)
+    view.history.habits.note(update(None, mine, by=HANDLER))
+    assert removed(view, made)["services"].wanted == 0
+
+    kept = marked(service("part-0"), RELEASE)
+    view = cluster(mine, workload("part-0"), kept)
+    view.history.habits.note(update(None, mine, by=HANDLER))
+    assert removed(view, kept)["services"].wanted == 0

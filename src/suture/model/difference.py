@@ -33,6 +33,7 @@ PART_DEPTH: Final = 4
 
 SWITCHES: Final = (
     ("pause", True), ("shutdown", True), ("suspend", True), ("stopped", True),
+    ("stop", True), ("stop", "yes"),
     ("hibernate", True), ("hibernated", True), ("running", False), ("enabled", False),
     ("runStrategy", "Halted"), ("powerState", "Off"), ("powerState", "Stopped"),
     ("desiredState", "Inactive"), ("desiredState", "Stopped"),

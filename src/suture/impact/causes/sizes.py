@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.recent import is_custom
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.change import Rewritten
@@ -56,12 +57,12 @@ def resize_explained(
     """Whether somebody who may decide wants a workload no larger than `after`.
 
     That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
-    has left out the part that it is. The autoscaler that is `written` explains nothing: it is what
-    asks for the size.
+    has left out the part that it is; or is itself on its way out, and takes the workload along. The
+    autoscaler that is `written` explains nothing: it is what asks for the size.
     """
     if _within_bounds(view, row, after, written.row if written is not None else None):
         return True
-    if after == 0 and left_out(view, row):
+    if after == 0 and (left_out(view, row) or _goes(view, view.controller(row))):
         return True
     return any(
         not view.terminating(parent)
@@ -75,6 +76,11 @@ def resize_explained(
         )
         for parent in _parents(view, row)
     )
+
+
+def _goes(view: GraphView, controller: int) -> bool:
+    """Whether the custom resource that controls a workload is being deleted."""
+    return controller >= 0 and is_custom(view.resource(controller)) and view.terminating(controller)
 
 
 def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:

@@ -41,7 +41,11 @@ from suture.impact.ordinary.hands import (
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
 from suture.impact.ordinary.protected import protected, protected_pods
-from suture.impact.ordinary.uninstalled import is_uninstalled, of_another_release
+from suture.impact.ordinary.uninstalled import (
+    found_by_install,
+    is_uninstalled,
+    of_another_release,
+)
 from suture.impact.reach.strangers import bare_of_others, taken_by_stranger
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
@@ -206,7 +210,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     tally.wanted += sum(
         not causes.wanted(row)
         and not made_lately(scene, row)
-        and (is_uninstalled(scene, row) or of_another_release(scene, row))
+        and (
+            is_uninstalled(scene, row)
+            or of_another_release(scene, row)
+            or found_by_install(scene, row)
+        )
         for row in scene.change.direct[:UNINSTALLED_ASKED]
         if view.resource(row) == resource and row in left
     )

@@ -20,10 +20,14 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.habits import RELEASES
+from suture.model.names import SERVICES, WORKLOADS
 from suture.model.writes import HOUR_S
 
 STATUS, UNINSTALLING = "status", "uninstalling"
 """What the record of a release says while all of it is taken away."""
+
+FAILING: Final = frozenset({"pending-install", "failed", UNINSTALLING})
+"""What the only record of a release says from its install to the undoing of that, if it fails."""
 
 PART: Final = 2
 """LIMIT: so many of a type may go whatever else is there: one component, and its companion."""
@@ -125,3 +129,28 @@ def of_another_release(scene: Scene, row: int) -> bool:
         for key in habits.works_of(scene.actor.user.username)
     )
     return of_another and all(lives(scene, one) for one in marks)
+
+
+def found_by_install(scene: Scene, row: int) -> bool:
+    """Whether an install that fails takes along what it found there, as its manifest names it too.
+
+    That is a Service or workload that nothing keeps, older than the only records of a release of
+    its namespace. The actor, who makes that release, has got no further with it than its install.
+    """
+    view, now = scene.view, scene.now
+    resource = view.resource(row)
+    if now is None or (resource != SERVICES and resource not in WORKLOADS):
+        return False
+    if view.has_owner(row) or scene.marks(row):
+        return False
+    space, born = view.namespace(row), view.created(row)
+    for release in view.history.habits.works_of(scene.actor.user.username):
+        if release.resource != RELEASES or release.namespace != space:
+            continue
+        records = view.labelled(scene.releases(space), "name", release.name)
+        if records and all(
+            view.created(one) > born and view.at(one).labels.get(STATUS) in FAILING
+            for one in records
+        ):
+            return now.utc_s - min(map(view.created, records)) < HOUR_S
+    return False

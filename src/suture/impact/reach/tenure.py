@@ -13,6 +13,7 @@ from typing import Final
 
 from suture.impact.causes.causes import MADE_ANEW
 from suture.impact.causes.explained import in_use
+from suture.impact.causes.recent import is_custom
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
@@ -34,8 +35,9 @@ from suture.impact.ordinary.keepers import (
 )
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene, named
-from suture.impact.traffic.selection import selected
-from suture.model.actor import IdentityKind
+from suture.impact.traffic.selection import matched, selected
+from suture.model.actor import IdentityKind, account_of
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.habits import release_of
@@ -48,11 +50,13 @@ from suture.model.names import (
     ROLE_BINDINGS,
     SCALED_OBJECTS,
     SECRETS,
+    SERVICES,
     STATEFUL_SETS,
     WORKLOADS,
     ObjectKey,
 )
 from suture.model.objects import ApiServiceFacts, ClusterObject
+from suture.model.writes import number
 
 LOOKED_AT: Final = 64
 """LIMIT: objects of one collection that are asked whose they are, and releases and applications
@@ -76,6 +80,9 @@ DEPLOYED: Final = "deployed"
 
 UNASKED: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
 """Who is not asked whose it is: they carry out what others want, or are the control plane."""
+
+MOVED_S: Final = 31 * 24 * 3600
+"""How long it is looked back who moved a Service last; a failover may be weeks ago."""
 
 RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 
@@ -182,7 +189,14 @@ def _taken_along(scene: Scene) -> list[ForeignWrite]:
 
 def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
     before = made.before
-    if before is None or is_own(scene, made.row):
+    if before is None:
+        return
+    if _turns_back(scene, before, made):
+        # WHY it lives: nobody has the Service lead there but who watches over the members.
+        mover = Keeper(_writer(scene.view, before).manager, FIELDS, lives=True)
+        yield _told(named(before.key, before.uid), mover, SELECTOR, used=True)
+        return
+    if is_own(scene, made.row):
         return
     what = list(_what(scene, before, made))
     if not what:
@@ -203,7 +217,9 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
         if made.row is None:
             yield _told(named(before.key, before.uid), keeper, one, used=False)
         else:
-            asked = one == SELECTOR and _named_by_own(scene, made.row)
+            asked = one == SELECTOR and (
+                _named_by_own(scene, made.row) or _part_of_release(scene, made.row)
+            )
             yield _write(scene, made.row, keeper, one, explained=asked)
 
 
@@ -224,6 +240,48 @@ def _named_by_own(scene: Scene, row: int) -> bool:
         link.edge is Edge.RULE and link.present and keeps(scene, link.other.resource) is not False
         for link in scene.view.needed_by(row)
     )
+
+
+def _turns_back(scene: Scene, before: ClusterObject, made: Rewritten) -> bool:
+    """Whether a release turns its Service back from the member to which another has moved it.
+
+    From Ready pods of one set to others of it, which are there by their names or roles: whoever
+    moved it since, and does not work for the release, knew which of them is the primary.
+    """
+    view, now, row = scene.view, scene.now, made.row
+    if now is None or row is None or before.key.resource != SERVICES:
+        return False
+    # WHY first: of most writes of a Service it is the same.
+    if selected(before) == selected(made.after):
+        return False
+    marks = scene.marks(row)
+    if not any(works_for(scene, mark) for mark in marks) or _part_of_release(scene, row):
+        return False
+    last = view.history.writes.last(before.key, What.WROTE, now, MOVED_S)
+    if last is None or last == number(scene.actor.user.username):
+        return False
+    workers = view.history.habits.workers
+    if any(last == number(one) for mark in marks for one in workers(mark)):
+        return False
+    had, will = matched(view, selected(before)), matched(view, selected(made.after))
+    sets = {view.controller(pod) for pod in had | will}
+    if not had or not will or had & will or len(sets) != 1:
+        return False
+    (one,) = sets
+    return one >= 0 and (view.resource(one) == STATEFUL_SETS or is_custom(view.resource(one)))
+
+
+def _part_of_release(scene: Scene, row: int) -> bool:
+    """Whether the actor runs as an account that the same release or application brought.
+
+    Who fails a database over moves the selector of its Service from one member to the next.
+    """
+    key = account_of(scene.actor.user.username)
+    account = scene.view.find(key) if key is not None else None
+    if account is None:
+        return False
+    marks = scene.marks(row)
+    return any(one in marks for one in scene.marks(account))
 
 
 def _what(scene: Scene, before: ClusterObject, made: Rewritten) -> Iterable[str]:

@@ -121,7 +121,7 @@ def _reselected(
 ) -> Iterable[SelectionChanged]:
     """Tell of an object that selects by other labels than before."""
     view = scene.view
-    had, will = _matched(view, old), _matched(view, new)
+    had, will = matched(view, old), matched(view, new)
     before = len(had)
     if not old and made.row is not None and made.after.key.resource == SERVICES:
         # Endpoints that somebody writes by hand.
@@ -142,7 +142,7 @@ def _reselected(
     )
 
 
-def _matched(view: GraphView, chosen: Iterable[Selection]) -> set[int]:
+def matched(view: GraphView, chosen: Iterable[Selection]) -> set[int]:
     """Return the rows that selections match: of pods the Ready ones."""
     found: set[int] = set()
     for one in chosen:
@@ -329,7 +329,7 @@ def _custom(scene: Scene, made: Rewritten, row: int) -> Iterable[SelectionChange
             facts = losing.get(number)
             if facts is None or source == row:
                 continue
-            count = len(_matched(view, facts.selections))
+            count = len(matched(view, facts.selections))
             yield SelectionChanged(
                 source=scene.victim(source),
                 before=count,

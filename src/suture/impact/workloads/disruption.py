@@ -15,6 +15,7 @@ from typing import Final
 
 from suture.impact.causes.drained import drains
 from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.recent import is_custom, taken_from
 from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.scene import Scene
@@ -23,11 +24,24 @@ from suture.impact.workloads.podloss import pods_of
 from suture.model.edges import Edge
 from suture.model.facts import Amount, DisruptionBudgetFacts
 from suture.model.graph import GraphView, Lot
-from suture.model.names import DISRUPTION_BUDGETS, PODS, STATEFUL_SETS, WORKLOADS, Resource
+from suture.model.names import (
+    DISRUPTION_BUDGETS,
+    PODS,
+    STATEFUL_SETS,
+    WORKLOADS,
+    ObjectKey,
+    Resource,
+)
 from suture.model.objects import CustomFacts, PodFacts, WorkloadFacts
+from suture.model.writes import HOUR_S
 
 MEMBERS: Final = 3
 """LIMIT: members of the smallest set that can have a majority and lose one."""
+
+HOUR_NS: Final = HOUR_S * 10**9
+
+PODS_ASKED: Final = 64
+"""LIMIT: pods of a custom resource that are asked for their names, 1 us each."""
 
 
 class _Loss:
@@ -179,7 +193,7 @@ class _Sets:
     def pods_go(self, lot: Lot) -> None:
         """Count pods that are members themselves."""
         scene, maker = self._scene, self._scene.maker(lot)
-        if maker not in scene.removed and _declared(scene.view, maker) >= MEMBERS:
+        if maker not in scene.removed and _declared(scene, maker) >= MEMBERS:
             self._pods.setdefault(maker, _Loss()).add(scene, lot, heals=_moves(scene, lot))
 
     def member_goes(self, row: int) -> None:
@@ -196,7 +210,7 @@ class _Sets:
         """Yield the sets that would lose their majority."""
         view, causes = self._scene.view, self._scene.causes
         for maker, loss in sorted(self._pods.items()):
-            members = _declared(view, maker)
+            members = _declared(self._scene, maker)
             serving = sum(map(view.serving_alike, view.classes_owned(maker)))
             after = serving - loss.ready
             if after < majority(members):
@@ -244,8 +258,9 @@ def majority(members: int) -> int:
     return members // 2 + 1
 
 
-def _declared(view: GraphView, maker: int) -> int:
+def _declared(scene: Scene, maker: int) -> int:
     """Return how many members a set of pods was declared with; 0 where it is no such set."""
+    view = scene.view
     resource = view.resource(maker)
     if resource == STATEFUL_SETS:
         facts = view.facts(maker)
@@ -253,7 +268,9 @@ def _declared(view: GraphView, maker: int) -> int:
     if resource in WORKLOADS or resource == PODS:
         return 0
     wanted = wanted_count(view, maker)
-    return _believed(view, maker) if wanted is None else wanted
+    if wanted is not None:
+        return wanted
+    return _believed(view, maker) or _with_those_away(scene, maker)
 
 
 def _believed(view: GraphView, maker: int) -> int:
@@ -266,6 +283,40 @@ def _believed(view: GraphView, maker: int) -> int:
         return 0
     running = sum(view.running_alike(kind)[0] for kind in view.classes_owned(maker))
     return max((size for size in facts.sizes if majority(size) <= running <= size), default=0)
+
+
+def _with_those_away(scene: Scene, maker: int) -> int:
+    """Return how many numbered members a custom resource had within the hour; 0 where none is away.
+
+    For one that says nowhere how many it has: `db-0`, `db-1`, … of a `db`, and those of them that
+    were taken and are not back. WHY numbered: only members that have a name of their own are missed
+    by the others; what is called by lot comes and goes.
+    """
+    view, now = scene.view, scene.now
+    if now is None or maker < 0 or not is_custom(view.resource(maker)):
+        return 0
+    taken = view.history.writes.counted(taken_from(view.uid(maker), PODS), now, HOUR_S)
+    if not taken:
+        return 0
+    pods = [pod for kind in view.classes_owned(maker) for pod in view.pods_alike(kind)]
+    name, space = view.name(maker), view.namespace(maker)
+    if len(pods) > PODS_ASKED or not all(_is_member(view.name(pod), name) for pod in pods):
+        return 0
+    missed = (
+        key
+        for number in range(len(pods) + taken + 1)
+        if view.find(key := ObjectKey(PODS, space, f"{name}-{number}")) is None
+    )
+    away = sum(
+        (gone := view.history.removed_at(key)) is not None and now.mono_ns - gone.at_ns < HOUR_NS
+        for key in missed
+    )
+    return len(pods) + away if away else 0
+
+
+def _is_member(pod: str, name: str) -> bool:
+    stem_, _, number = pod.rpartition("-")
+    return stem_ == name and number.isdecimal()
 
 
 def parents_of(view: GraphView, row: int) -> list[int]:
