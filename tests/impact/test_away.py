@@ -64,3 +64,4 @@ def test_what_is_called_by_lot_is_missed_by_nobody() -> None:
 def test_what_says_how_many_it_wants() -> None:
     """Its word counts, and not what was there before it."""
     assert told(1, 2, away=(0,), facts=CustomFacts(wanted=2)) == []
+    assert told(1, 2, away=(0,), facts=CustomFacts(sizes=(1,))) == []
