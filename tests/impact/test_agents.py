@@ -9,7 +9,7 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
-from suture.impact.causes.recent import taken_from
+from suture.impact.causes.counters import taken_from
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.estimate import estimate
 from suture.impact.nodes.agents import SUCCESSION_S

@@ -6,7 +6,7 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, operator, owner, thing, view_of
-from suture.impact.causes.recent import taken_from
+from suture.impact.causes.counters import taken_from
 from suture.impact.effects import QuorumLost
 from suture.model.names import PODS, ObjectKey, Resource
 from suture.model.objects import CustomFacts, PodFacts
@@ -64,3 +64,4 @@ def test_what_is_called_by_lot_is_missed_by_nobody() -> None:
 def test_what_says_how_many_it_wants() -> None:
     """Its word counts, and not what was there before it."""
     assert told(1, 2, away=(0,), facts=CustomFacts(wanted=2)) == []
+    assert told(1, 2, away=(0,), facts=CustomFacts(sizes=(1,))) == []

@@ -10,7 +10,8 @@ import pytest
 from support.asking import effects, update
 from support.cluster import START, delete, graph_of, operator, owner, thing, workload
 from suture.adapters.files import load_policies
-from suture.impact.causes.recent import pattern_of, remember
+from suture.impact.causes.counters import pattern_of
+from suture.impact.causes.recent import remember
 from suture.impact.effects import Churn, Growth, Impact, PodsLost
 from suture.impact.estimate import estimate
 from suture.impact.ground.change import Change

@@ -19,7 +19,7 @@ from support.cluster import (
     thing,
     workload,
 )
-from suture.impact.causes.recent import taken_from
+from suture.impact.causes.counters import taken_from
 from suture.impact.effects import ObjectsRemoved, RouteBroken, ServiceEmptied
 from suture.model.actor import Actor
 from suture.model.clock import Now

@@ -21,7 +21,7 @@ from support.cluster import (
     webhook,
     workload,
 )
-from suture.impact.causes.recent import remover
+from suture.impact.causes.counters import remover
 from suture.impact.effects import (
     AdmissionPathBroken,
     DataLost,

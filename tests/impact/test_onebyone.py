@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, operator, owner, thing, view_of
-from suture.impact.causes.recent import taken_from
+from suture.impact.causes.counters import taken_from
 from suture.impact.effects import ServiceEmptied
 from suture.model.actor import Actor
 from suture.model.graph import GraphView

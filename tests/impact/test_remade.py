@@ -9,7 +9,8 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, thing, view_of, workload
-from suture.impact.causes.recent import not_back, remember
+from suture.impact.causes.counters import not_back
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ReferenceBroken
 from suture.impact.ordinary.remade import GAPS
 from suture.impact.project import project

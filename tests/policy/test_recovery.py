@@ -18,7 +18,7 @@ from support.cluster import (
     workload,
 )
 from suture.adapters.files import load_policies
-from suture.impact.causes.recent import creator
+from suture.impact.causes.counters import creator
 from suture.judge import World, judge
 from suture.model.actor import Actor
 from suture.model.names import SERVICES, Operation

@@ -15,7 +15,7 @@ from suture.impact.admission.scope import scope_effects, widens
 from suture.impact.admission.servedports import closes_ports, port_effects
 from suture.impact.admission.vouching import vouching_effects
 from suture.impact.admission.withdrawn import withdrawn_effects
-from suture.impact.causes.recent import is_custom, rewrites_status
+from suture.impact.causes.recent import rewrites_status
 from suture.impact.data.cleared import cleared_effects
 from suture.impact.data.engines import engine_effects, may_be_volume
 from suture.impact.data.external import external_effects, may_stand_for
@@ -24,6 +24,7 @@ from suture.impact.data.unkept import is_let_go, unkept_effects
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.family import Family
 from suture.impact.ground.change import Change
+from suture.impact.ground.kinds import is_custom
 from suture.impact.losses.dropped import default_effects, dropped_effects, may_drop
 from suture.impact.losses.references import breaks_references, may_be_named, reference_effects
 from suture.impact.losses.removal import removal_effects

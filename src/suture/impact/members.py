@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from suture.impact.causes.recent import is_custom
 from suture.impact.ground.change import Resized
+from suture.impact.ground.kinds import is_custom
 from suture.model.difference import counts_changed
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from suture.impact.causes.recent import is_custom
+from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge

@@ -42,12 +42,12 @@ from suture.impact.causes.parents import (
     rolled_out,
     superseded,
 )
-from suture.impact.causes.recent import is_custom
 from suture.impact.causes.replaced import of_past_set, replacing
 from suture.impact.causes.stranded import left_over
 from suture.impact.causes.surplus import Surplus
 from suture.impact.causes.timed import time_is_up
 from suture.impact.ground.change import Change
+from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.edges import Edge

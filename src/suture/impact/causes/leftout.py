@@ -13,7 +13,7 @@ from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
-from suture.impact.causes.recent import is_custom
+from suture.impact.ground.kinds import is_custom
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED, RECREATED_BY
-from suture.impact.causes.recent import is_custom
 from suture.impact.ground.cascade import closure
+from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
 from suture.model.graph import GraphView

@@ -6,7 +6,6 @@ write every few seconds without changing anything that lasts is not remembered.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -15,6 +14,20 @@ from typing import Final
 import msgspec
 
 from suture.impact.causes.agreed import remember_agreed_end, remember_leave
+from suture.impact.causes.counters import (
+    annotated,
+    before_users,
+    creator,
+    creator_in,
+    creator_like,
+    not_back,
+    ordered,
+    ordered_by,
+    remover,
+    restarter,
+    taken_apart,
+    taken_from,
+)
 from suture.impact.causes.marked import (
     forget_mark,
     note_lowered,
@@ -28,6 +41,7 @@ from suture.impact.causes.unsettled import note_evicted
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, is_shut, movable
+from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.stamps import restarts
 from suture.model.actor import account_of
@@ -44,8 +58,6 @@ from suture.model.graph import GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
-    GATEWAYS,
-    INGRESSES,
     NAMESPACES,
     NETWORK_POLICIES,
     NODES,
@@ -85,81 +97,12 @@ BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
-_DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
-"""What generateName and its kin draw by lot, or count up, at the end of a name."""
-
 
 COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
 """What is copied into namespaces, and is of use there without anybody who names it."""
 
 _ORDERED: Final = COPIED | {NAMESPACES}
 """Of what annotations say whether it is copied, and where to."""
-
-
-def pattern_of(name: str) -> str:
-    """Return a name without the part that is drawn by lot."""
-    return _DRAWN.sub("-*", name[-253:])
-
-
-def creator(identity: str, resource: Resource) -> str:
-    """Name the counter of an actor's creations of a type."""
-    return f"created/{resource}/{identity}"
-
-
-def remover(identity: str, resource: Resource) -> str:
-    """Name the counter of an actor's removals of a custom type."""
-    return f"removed/{resource}/{identity}"
-
-
-def creator_in(identity: str, resource: Resource, namespace: str) -> str:
-    """Name the counter of an actor's creations of a type in a namespace."""
-    return f"created/{resource}/{namespace}/{identity}"
-
-
-def creator_like(identity: str, key: ObjectKey) -> str:
-    """Name the counter of an actor's creations under names that differ by lot only."""
-    return f"created/{key.resource}/{key.namespace}/{pattern_of(key.name)}/{identity}"
-
-
-def taken_from(uid: str, resource: Resource) -> str:
-    """Name the counter of what was taken away, type by type, from one owner."""
-    return f"taken/{resource}/{uid}"
-
-
-def taken_apart(uid: str, resource: Resource) -> str:
-    """Name the counter of what was taken away, type by type, of what one manager keeps."""
-    return f"apart/{resource}/{uid}"
-
-
-def before_users(identity: str) -> str:
-    """Name the counter of what a person took away while something named it."""
-    return f"before-users/{identity}"
-
-
-def not_back(identity: str, resource: Resource) -> str:
-    """Name the counter of what an actor took away of a type, less what it made again at once."""
-    return f"not-back/{resource}/{identity}"
-
-
-def annotated(uid: str) -> str:
-    """Name the counter of changes of a custom resource's annotations, which may be orders."""
-    return f"annotated/{uid}"
-
-
-def ordered(uid: str) -> str:
-    """Name the counter of orders of another version, or a restart, of a custom resource."""
-    return f"ordered/{uid}"
-
-
-def ordered_by(uid: str, identity: str) -> str:
-    """Name the counter of such orders of one actor."""
-    return f"ordered/{uid}/{identity}"
-
-
-def restarter(identity: str, workload: ClusterObject) -> str:
-    """Name the counter of an actor's restarts of one life of a workload, by another template."""
-    key = workload.key
-    return f"restarted/{key.resource}/{key.namespace}/{key.name}/{workload.uid}/{identity}"
 
 
 def shape_number(thing: ClusterObject, body: bytes) -> int:
@@ -205,16 +148,6 @@ def rewrites_custom(request: Request) -> bool:
         and is_custom(request.key.resource)
         and request.old_body != request.new_body
     )
-
-
-def is_custom(resource: Resource) -> bool:
-    """Whether a type is somebody's own, and none of Kubernetes'."""
-    return "." in resource.group and not resource.group.endswith(".k8s.io")
-
-
-def is_route(resource: Resource) -> bool:
-    """Whether objects of a type may lead traffic to Services, from outside or through a gateway."""
-    return resource == INGRESSES or resource.group == GATEWAYS.group
 
 
 def asks_removal(request: Request) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import wanted_count
-from suture.impact.causes.recent import is_custom
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.change import Rewritten
+from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.parents import mounting, statefulset_of
-from suture.impact.causes.recent import is_custom
 from suture.impact.data.storage import DELETE, reclaim_of, snapshots_of
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.ground.inventory import LEAVES
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene

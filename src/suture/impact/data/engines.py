@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.parents import mounting
-from suture.impact.causes.recent import is_custom
 from suture.impact.causes.stranded import left_over
 from suture.impact.data.storage import DELETE, Siblings, snapshots_of
 from suture.impact.effects import DataLost
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.edges import Edge

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.counters import remover
 from suture.impact.causes.parents import set_of
-from suture.impact.causes.recent import is_custom, remover
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
 from suture.impact.ground.inventory import LEAVES
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder, is_id, node_behind
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene

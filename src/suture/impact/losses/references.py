@@ -15,10 +15,10 @@ from typing import Final
 
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import maker_of
-from suture.impact.causes.recent import is_custom
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
 from suture.impact.ground.bodies import listeners_of
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.atwork import leads
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.keepers import keeps, works_for

@@ -14,9 +14,10 @@ from suture.impact.causes.explained import (
     may_count,
     stands_for_living,
 )
-from suture.impact.causes.recent import COPIED, is_custom
+from suture.impact.causes.recent import COPIED
 from suture.impact.data.external import asked_with_outside, still_listed
 from suture.impact.effects import ObjectsRemoved
+from suture.impact.ground.kinds import is_custom
 from suture.impact.nodes.agents import needed_by_nodes, succeeded
 from suture.impact.ordinary.anew import is_made_anew
 from suture.impact.ordinary.atwork import (

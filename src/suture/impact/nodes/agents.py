@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.counters import taken_from
 from suture.impact.causes.parents import SIBLINGS
-from suture.impact.causes.recent import taken_from
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.deeds import What

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.recent import is_custom
 from suture.impact.effects import CapacityLost, Victim
 from suture.impact.ground.builtin import BUILT_IN
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unplaced
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.nodes.closing import Closing, joined_since
 from suture.impact.scene import Scene

@@ -14,8 +14,9 @@ Source: apps/v1 StatefulSet: all but a few fields cannot be changed (`ValidateSt
 
 from __future__ import annotations
 
+from suture.impact.causes.counters import taken_from
 from suture.impact.causes.parents import SIBLINGS
-from suture.impact.causes.recent import is_custom, taken_from
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.clock import Now

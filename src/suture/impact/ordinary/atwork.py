@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from suture.impact.causes.bound import names_in_labels
+from suture.impact.causes.counters import annotated
 from suture.impact.causes.explained import in_use
 from suture.impact.causes.marked import others_marked
-from suture.impact.causes.recent import annotated, is_custom, is_route
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.fit import Asked, is_open, movable
+from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import node_behind
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene

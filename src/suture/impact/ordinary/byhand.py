@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.counters import before_users
 from suture.impact.causes.parents import maker_of
-from suture.impact.causes.recent import MOUNTED, before_users
+from suture.impact.causes.recent import MOUNTED
 from suture.impact.ordinary.hands import (
     READERS,
     is_dropped,

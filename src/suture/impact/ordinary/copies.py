@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.recent import COPIED, is_custom
+from suture.impact.causes.recent import COPIED
 from suture.impact.ground.bodies import annotations_of
+from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.graph import GraphView

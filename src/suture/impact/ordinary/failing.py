@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.parents import SIBLINGS
-from suture.impact.causes.recent import is_custom
 from suture.impact.ground.change import Resized
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene

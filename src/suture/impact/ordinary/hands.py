@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from suture.impact.causes.counters import taken_from
 from suture.impact.causes.explained import RECREATED_BY
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting
-from suture.impact.causes.recent import is_custom, taken_from
 from suture.impact.causes.records import dropped
 from suture.impact.causes.resting import rests
 from suture.impact.ground.cascade import closure
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
 from suture.impact.scene import Scene

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from suture.impact.causes.recent import is_custom
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import ANY_NEED, reading
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

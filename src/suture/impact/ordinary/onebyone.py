@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from suture.impact.causes.recent import is_custom, taken_from
+from suture.impact.causes.counters import taken_from
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.clock import Now

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.recent import not_back
+from suture.impact.causes.counters import not_back
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
 from suture.model.names import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS

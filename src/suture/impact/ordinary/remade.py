@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.recent import is_custom, not_back
+from suture.impact.causes.counters import not_back
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.names import CONFIG_MAPS, SECRETS

@@ -14,8 +14,9 @@ Source: Keycloak operator (RecreateOnImageChange), AWX operator (migration), Cli
 
 from __future__ import annotations
 
-from suture.impact.causes.recent import is_custom, ordered, ordered_by
+from suture.impact.causes.counters import ordered, ordered_by
 from suture.impact.ground.change import Resized
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.writes import HOUR_S

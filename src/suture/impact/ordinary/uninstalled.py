@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
+from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
-from suture.impact.causes.recent import taken_apart as counter_of
 from suture.impact.ordinary.keepers import lives, works_for
 from suture.impact.scene import Scene
 from suture.model.clock import Now

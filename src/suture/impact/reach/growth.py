@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.recent import creator, creator_in
+from suture.impact.causes.counters import creator, creator_in
 from suture.impact.effects import Confidence, Growth, Victim
 from suture.impact.ground.change import Change
 from suture.impact.scene import Scene, named

@@ -14,9 +14,9 @@ from typing import Final
 
 from suture.impact.causes.drained import drains
 from suture.impact.causes.over import is_over
-from suture.impact.causes.recent import is_custom
 from suture.impact.data.external import stands_for
 from suture.impact.ground.bodies import annotations_of
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.readers import is_read
 from suture.impact.ordinary.finalizers import called_alike

@@ -13,10 +13,10 @@ from typing import Final
 
 from suture.impact.causes.causes import MADE_ANEW
 from suture.impact.causes.explained import in_use
-from suture.impact.causes.recent import is_custom
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import is_read
 from suture.impact.ground.stamps import template_changed
 from suture.impact.ordinary.keeper import Keeper

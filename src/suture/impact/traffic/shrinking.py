@@ -9,8 +9,8 @@ Source: StatefulSet controller (surplus members go, the highest number first).
 from __future__ import annotations
 
 from suture.impact.causes.explained import held_up
-from suture.impact.causes.recent import is_custom
 from suture.impact.ground.change import Resized
+from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.impact.shed import PODS_ASKED, last_members
 from suture.model.graph import GraphView

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from suture.impact.causes.counters import restarter, taken_from
 from suture.impact.causes.recent import (
     asks_removal,
-    restarter,
     rewrites_status,
     shape_number,
     status_number,
-    taken_from,
     takings,
 )
 from suture.impact.causes.sizes import asked_for

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
 from suture.impact.causes.parents import wanted_count
-from suture.impact.causes.recent import is_custom, taken_from
 from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import DisruptionExceeded, QuorumLost
+from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.impact.traffic.shrinking import left_ready
 from suture.impact.workloads.podloss import pods_of
@@ -295,6 +296,10 @@ def _with_those_away(scene: Scene, maker: int) -> int:
     view, now = scene.view, scene.now
     if now is None or maker < 0 or not is_custom(view.resource(maker)):
         return 0
+    facts = view.facts(maker)
+    # WHY: a number that fits no more was made smaller, and what goes since may be for that.
+    if isinstance(facts, CustomFacts) and (facts.sizes or facts.pools):
+        return 0
     taken = view.history.writes.counted(taken_from(view.uid(maker), PODS), now, HOUR_S)
     if not taken:
         return 0
@@ -315,8 +320,8 @@ def _with_those_away(scene: Scene, maker: int) -> int:
 
 
 def _is_member(pod: str, name: str) -> bool:
-    stem_, _, number = pod.rpartition("-")
-    return stem_ == name and number.isdecimal()
+    before, _, number = pod.rpartition("-")
+    return before == name and number.isdecimal()
 
 
 def parents_of(view: GraphView, row: int) -> list[int]:

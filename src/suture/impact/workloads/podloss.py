@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
 from suture.impact.causes.explained import held_up
 from suture.impact.causes.parents import wanted_count
-from suture.impact.causes.recent import taken_from
 from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized

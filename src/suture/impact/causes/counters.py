@@ -1,0 +1,81 @@
+"""What is counted lately, of whom: the names of counters, which who counts and who asks share.
+
+`recent` counts; `model.writes` keeps what is counted for an hour.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from suture.model.names import ObjectKey, Resource
+from suture.model.objects import ClusterObject
+
+_DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
+"""What generateName and its kin draw by lot, or count up, at the end of a name."""
+
+
+def pattern_of(name: str) -> str:
+    """Return a name without the part that is drawn by lot."""
+    return _DRAWN.sub("-*", name[-253:])
+
+
+def creator(identity: str, resource: Resource) -> str:
+    """Name the counter of an actor's creations of a type."""
+    return f"created/{resource}/{identity}"
+
+
+def remover(identity: str, resource: Resource) -> str:
+    """Name the counter of an actor's removals of a custom type."""
+    return f"removed/{resource}/{identity}"
+
+
+def creator_in(identity: str, resource: Resource, namespace: str) -> str:
+    """Name the counter of an actor's creations of a type in a namespace."""
+    return f"created/{resource}/{namespace}/{identity}"
+
+
+def creator_like(identity: str, key: ObjectKey) -> str:
+    """Name the counter of an actor's creations under names that differ by lot only."""
+    return f"created/{key.resource}/{key.namespace}/{pattern_of(key.name)}/{identity}"
+
+
+def taken_from(uid: str, resource: Resource) -> str:
+    """Name the counter of what was taken away, type by type, from one owner."""
+    return f"taken/{resource}/{uid}"
+
+
+def taken_apart(uid: str, resource: Resource) -> str:
+    """Name the counter of what was taken away, type by type, of what one manager keeps."""
+    return f"apart/{resource}/{uid}"
+
+
+def before_users(identity: str) -> str:
+    """Name the counter of what a person took away while something named it."""
+    return f"before-users/{identity}"
+
+
+def not_back(identity: str, resource: Resource) -> str:
+    """Name the counter of what an actor took away of a type, less what it made again at once."""
+    return f"not-back/{resource}/{identity}"
+
+
+def annotated(uid: str) -> str:
+    """Name the counter of changes of a custom resource's annotations, which may be orders."""
+    return f"annotated/{uid}"
+
+
+def ordered(uid: str) -> str:
+    """Name the counter of orders of another version, or a restart, of a custom resource."""
+    return f"ordered/{uid}"
+
+
+def ordered_by(uid: str, identity: str) -> str:
+    """Name the counter of such orders of one actor."""
+    return f"ordered/{uid}/{identity}"
+
+
+def restarter(identity: str, workload: ClusterObject) -> str:
+    """Name the counter of an actor's restarts of one life of a workload, by another template."""
+    key = workload.key
+    return f"restarted/{key.resource}/{key.namespace}/{key.name}/{workload.uid}/{identity}"
