@@ -65,11 +65,8 @@ AGENTS_ASKED: Final = 64
 """LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
 
 STANDING_ASKED: Final = 64
-"""LIMIT: objects of a collection that are asked what they stand for, 4 us each."""
-
-
-UNINSTALLED_ASKED: Final = 64
-"""LIMIT: objects of a collection that are asked whether their release is uninstalled, 2 us each."""
+"""LIMIT: objects of a collection that are asked what they stand for, and whether their release is
+uninstalled, 4 us each."""
 
 
 class _Tally:
@@ -180,17 +177,24 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     tally.lasting = len(left)
     if not left:
         return
+    _count_wanted(scene, tally, resource, left)
+    if not may_count(resource):
+        for row in _keeping(scene, resource, left):
+            _charge(scene, tally, row)
+        return
+    for row in left:
+        if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
+            if row in scene.direct and idle_of_hand(scene, row):
+                continue
+            _charge(scene, tally, row)
+
+
+def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:
+    """Count which of those that go for good somebody asks for, and which are at work."""
+    causes = scene.causes
     tally.wanted = causes.asked_for(left) + _called_after(scene, resource, left)
-    if tally.wanted and resource == CLAIMS:
-        replaced = claim_replaced(scene, left[0])
-        tally.wanted -= replaced or own_copy(scene, left[0])
-        tally.replaced += replaced
-    if tally.wanted and resource in WORKLOADS:
-        tally.wanted -= (
-            is_trial(scene, left[0])
-            or is_made_anew(scene, left[0])
-            or member_replaced(scene, left[0])
-        )
+    if tally.wanted:
+        _take_back(scene, tally, resource, left)
     if tally.wanted and may_work(resource):
         tally.in_use += sum(
             row in left and causes.wanted(row) and works(scene, row)
@@ -204,26 +208,32 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
         if scene.change.direct == (left[0],) and tally.wanted:
             tally.wanted -= succeeded(scene, left[0])
-    if not may_count(resource):
-        for row in _keeping(scene, resource, left):
-            _charge(scene, tally, row)
-        return
-    tally.wanted += sum(
-        not causes.wanted(row)
-        and not made_lately(scene, row)
-        and (
-            is_uninstalled(scene, row)
-            or of_another_release(scene, row)
-            or found_by_install(scene, row)
+    if may_count(resource):
+        tally.wanted += sum(
+            row in left and not causes.wanted(row) and _of_staying_release(scene, row)
+            for row in _named(scene, resource)
         )
-        for row in scene.change.direct[:UNINSTALLED_ASKED]
-        if view.resource(row) == resource and row in left
+
+
+def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:
+    """Take back that the first of those that go is wanted, where another has its place."""
+    if resource == CLAIMS:
+        replaced = claim_replaced(scene, left[0])
+        tally.wanted -= replaced or own_copy(scene, left[0])
+        tally.replaced += replaced
+    elif resource in WORKLOADS:
+        tally.wanted -= (
+            is_trial(scene, left[0])
+            or is_made_anew(scene, left[0])
+            or member_replaced(scene, left[0])
+        )
+
+
+def _of_staying_release(scene: Scene, row: int) -> bool:
+    """Whether an object is of a release that stays, or was there before one that failed."""
+    return not made_lately(scene, row) and (
+        is_uninstalled(scene, row) or of_another_release(scene, row) or found_by_install(scene, row)
     )
-    for row in left:
-        if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
-            if row in scene.direct and idle_of_hand(scene, row):
-                continue
-            _charge(scene, tally, row)
 
 
 def _charge(scene: Scene, tally: _Tally, row: int) -> None:
