@@ -345,11 +345,13 @@ def test_releases_of_elsewhere_tell_nothing() -> None:
     assert removed(view, target)["services"].wanted == 0
 
 
-def installed(status: str, *, record_at: float = NOW.utc_s - 60, by: Actor = HANDLER) -> GraphView:
-    """Make a Service that was there before, and a release that the actor installs beside it."""
-    mine = msgspec.structs.replace(record(status), created=record_at)
+def installed(status: str, *, ago_s: int = 60, by: Actor = HANDLER) -> GraphView:
+    """Make a Service that was there before, and a release that somebody installs beside it."""
+    mine, since = record(status), NOW.plus_s(-ago_s)
+    mine = msgspec.structs.replace(mine, created=since.utc_s)
     view = cluster(mine, workload("part-0"), service("part-0"))
     view.history.habits.note(update(None, mine, by=by))
+    view.history.note_created(mine.uid, by.user.username, by.operator, mine.key, since)
     return view
 
 
@@ -359,13 +361,21 @@ def installed(status: str, *, record_at: float = NOW.utc_s - 60, by: Actor = HAN
         pytest.param(installed("pending-install"), 1, id="an install fails"),
         pytest.param(installed("uninstalling"), 1, id="and is undone"),
         pytest.param(installed("deployed"), 0, id="it got further"),
-        pytest.param(installed("failed", record_at=NOW.utc_s - 7200), 0, id="long ago"),
+        pytest.param(installed("failed", ago_s=7200), 0, id="long ago"),
         pytest.param(installed("failed", by=OTHER), 0, id="of another"),
     ],
 )
 def test_what_an_install_found_there(view: GraphView, wanted: int) -> None:
     """Its manifest names it too, and the undoing of it deletes what it names."""
     assert removed(view, service("part-0"))["services"].wanted == wanted
+
+
+def test_an_install_that_nobody_saw_begin_tells_nothing() -> None:
+    """Its record may be of another day: what was there before it is not known then."""
+    mine = msgspec.structs.replace(record("failed"), created=NOW.utc_s - 60)
+    view = cluster(mine, workload("part-0"), service("part-0"))
+    view.history.habits.note(update(None, mine, by=HANDLER))
+    assert removed(view, service("part-0"))["services"].wanted == 0
 
 
 def test_what_a_failing_install_may_take_away() -> None:

@@ -149,8 +149,16 @@ def found_by_install(scene: Scene, row: int) -> bool:
             continue
         records = view.labelled(scene.releases(space), "name", release.name)
         if records and all(
-            view.created(one) > born and view.at(one).labels.get(STATUS) in FAILING
+            view.created(one) > born
+            and view.at(one).labels.get(STATUS) in FAILING
+            and _was_made(scene, one, now)
             for one in records
         ):
-            return now.utc_s - min(map(view.created, records)) < HOUR_S
+            return True
     return False
+
+
+def _was_made(scene: Scene, row: int, now: Now) -> bool:
+    """Whether an object was admitted to be made within the hour."""
+    made = scene.view.history.creation(scene.view.uid(row))
+    return made is not None and now.mono_ns - made.at_ns < HOUR_S * 10**9
