@@ -20,6 +20,10 @@ class Now(msgspec.Struct, frozen=True, gc=False):
         """Return the moment `seconds` later; for replay and tests, which make their own time."""
         return Now(self.mono_ns + int(seconds * 1e9), self.utc_s + seconds)
 
+    def ago_s(self, at_ns: int) -> float:
+        """Return how many seconds ago a moment was, which is given by its monotonic part."""
+        return (self.mono_ns - at_ns) / 1e9
+
 
 class Window(msgspec.Struct, frozen=True, gc=False, order=True):
     """One sliding window of a budget: allowance = max(count, floor(percent x population / 100))."""

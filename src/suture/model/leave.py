@@ -14,9 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
-from suture.model.difference import AFFIRMED, UNREADABLE, all_parts
+from suture.model.difference import AFFIRMED, all_parts, annotations_in, has_any, map_in
 
 ENDS: Final = frozenset({"delete", "deletion", "destroy", "destruction", "teardown"})
 """Words of the end of an object, one of which the name of an annotation has."""
@@ -35,51 +33,24 @@ _DAY: Final = re.compile(r"20\d\d-[01]\d-[0-3]\d(?:T.*)?")
 _PROTECTS: Final = re.compile(r"(?=.*(?:delet|terminat|destr))(?=.*(?:protect|prevent))[a-z]+")
 _CONFIRMS: Final = re.compile(r"(?:.*[^a-z])?(?:delet|destroy|wipe)")
 _BARRED: Final = frozenset({"DoNotTerminate", "DoNotDelete"})
-_BYTES: Final = re.compile(rb"(?i)delet|destr|wipe|terminat|teardown|confirm")
-
-
-class _Metadata(msgspec.Struct, gc=False):
-    annotations: dict[str, str] | None = None
-
-
-_metadata_decoder: Final = msgspec.json.Decoder(_Metadata)
-_any_decoder: Final = msgspec.json.Decoder(float_hook=float)
+_WORDS: Final = (b"delet", b"destr", b"wipe", b"terminat", b"teardown", b"confirm")
 
 
 def gives_leave(old_body: bytes, new_body: bytes, own: frozenset[str]) -> bool:
     """Whether a write says that an object may be deleted; `own` are its name and uid."""
     # WHY first: hardly any object has a word of it, and then nothing is decoded.
-    if _BYTES.search(new_body) is None and _BYTES.search(old_body) is None:
+    if not (has_any(new_body, _WORDS) or has_any(old_body, _WORDS)):
         return False
     before, after = all_parts(old_body), all_parts(new_body)
     if before.get("metadata") != after.get("metadata"):
-        old = _annotations(before.get("metadata"))
-        new = _annotations(after.get("metadata"))
+        old = annotations_in(before.get("metadata"))
+        new = annotations_in(after.get("metadata"))
         if any(old.get(name) != new[name] and _is_meant(name, new[name], own) for name in new):
             return True
     if before.get("spec") == after.get("spec"):
         return False
-    had, has = _map(before.get("spec")), _map(after.get("spec"))
+    had, has = map_in(before.get("spec")), map_in(after.get("spec"))
     return any(_lifts(*each) for each in _changed(had, has, DEPTH))
-
-
-def _annotations(raw: msgspec.Raw | None) -> dict[str, str]:
-    if raw is None:
-        return {}
-    try:
-        return _metadata_decoder.decode(raw).annotations or {}
-    except UNREADABLE:
-        return {}
-
-
-def _map(raw: msgspec.Raw | None) -> dict[str, object]:
-    if raw is None:
-        return {}
-    try:
-        found = _any_decoder.decode(raw)
-    except UNREADABLE:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:

@@ -14,7 +14,6 @@ from suture.impact.causes.bound import bound_ends, bound_wants
 from suture.impact.causes.explained import (
     KEPT_BY_NAME,
     RECREATED_BY,
-    given_up,
     going_spaces,
     home_ends,
     of_account,
@@ -33,17 +32,14 @@ from suture.impact.causes.labelled import (
 from suture.impact.causes.leftout import left_out, set_aside
 from suture.impact.causes.lowered import Lowered
 from suture.impact.causes.marked import others_marked
+from suture.impact.causes.oftype import cause_of_type
 from suture.impact.causes.over import is_over, outlived
 from suture.impact.causes.parents import (
     GENERATION,
     has_sets,
     is_kept_in_api,
     manager_ends,
-    rolled_out,
-    superseded,
 )
-from suture.impact.causes.replaced import of_past_set, replacing
-from suture.impact.causes.stranded import left_over
 from suture.impact.causes.surplus import Surplus
 from suture.impact.causes.timed import time_is_up
 from suture.impact.ground.change import Change
@@ -58,9 +54,6 @@ from suture.model.names import (
     JOBS,
     PODS,
     REPLICA_SETS,
-    SERVICES,
-    SNAPSHOT_CONTENTS,
-    VOLUMES,
     ObjectKey,
     Resource,
 )
@@ -171,7 +164,7 @@ class Causes:
         resource = view.resource(row)
         if is_custom(resource) and is_agreed(view, row, self._now):
             return True
-        own = self._own_cause(resource)
+        own = self._of_type(resource)
         if own is not None and own(row):
             return True
         # WHY the owner: what a controller made is its affair, and says of nobody else's.
@@ -215,7 +208,7 @@ class Causes:
         # WHY first: instances live in thousands of namespaces, of which hardly ever one is going.
         if rows and (self._spaces_end() or home_ends(view, rows[0])):
             found.update(filter(self._home_ends, rows))
-        own = self._own_cause(resource)
+        own = self._of_type(resource)
         if own is not None:
             found.update(row for row in rows if row not in found and own(row))
         of_sets = self._owned_apart(rows) if has_sets(view, resource) else []
@@ -258,27 +251,16 @@ class Causes:
             self._kinds = self._view.by_resource(self._rows)
         return self._kinds
 
-    def _own_cause(self, resource: Resource) -> Callable[[int], object] | None:
+    def _of_type(self, resource: Resource) -> Callable[[int], object] | None:
         """Return what else may account for the removal of objects of a type."""
-        view = self._view
-        replace = replacing(resource) if self._renames else None
-        if resource == SERVICES:
-            return lambda row: (
-                (replace is not None and replace(view, row, self.removed))
-                or of_past_set(view, row, self.removed)
-            )
-        if replace is not None:
-            return lambda row: replace(view, row, self.removed)
-        if resource == REPLICA_SETS:
-            return lambda row: rolled_out(view, row)
-        if resource == SNAPSHOT_CONTENTS:
-            return lambda row: given_up(view, row)
-        if resource in (CLAIMS, VOLUMES):
-            return lambda row: left_over(view, row, self._now)
-        # WHY few: a generation takes little along, and what goes with a definition has no other.
-        if is_custom(resource) and len(self._rows) <= GENERATION:
-            return lambda row: superseded(view, row, self.removed)
-        return None
+        return cause_of_type(
+            self._view,
+            resource,
+            self.removed,
+            self._now,
+            renames=self._renames,
+            few=self.few,
+        )
 
     def _all_end(self, managers: Iterable[int]) -> bool:
         """Whether all that keep an object, and are objects themselves, are there and going."""

@@ -79,3 +79,18 @@ def restarter(identity: str, workload: ClusterObject) -> str:
     """Name the counter of an actor's restarts of one life of a workload, by another template."""
     key = workload.key
     return f"restarted/{key.resource}/{key.namespace}/{key.name}/{workload.uid}/{identity}"
+
+
+def dropped(uid: str) -> str:
+    """Name the counter of how an object's keeper has left it out."""
+    return f"dropped/{uid}"
+
+
+def followed(uid: str) -> str:
+    """Name the counter of how an object's keeper has left it out for the next of its kind."""
+    return f"followed/{uid}"
+
+
+def to_change(uid: str) -> str:
+    """Name the counter of how an object's keeper has said that it is about to change it."""
+    return f"to-change/{uid}"

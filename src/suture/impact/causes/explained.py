@@ -135,7 +135,7 @@ def own_namespace(
         made.identity == identity
         or (
             now is not None
-            and now.mono_ns - made.at_ns < DAY_S * 10**9
+            and now.ago_s(made.at_ns) < DAY_S
             and _lives_beside(made.identity, identity)
         )
     ):

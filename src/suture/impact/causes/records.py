@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from suture.impact.causes.counters import dropped, followed, to_change
 from suture.model.clock import Now
 from suture.model.difference import UNREADABLE
 from suture.model.edges import Edge
@@ -81,21 +82,6 @@ def remember_pruned(request: Request, view: GraphView, now: Now) -> None:
     _remember(view, request.key, pruned, now, these=True)
     _remember(view, request.key, _followed(pruned, kept), now, these=True, counter=followed)
     _remember(view, request.key, differing, now, these=True, counter=to_change)
-
-
-def dropped(uid: str) -> str:
-    """Name the counter of how an object's keeper has left it out."""
-    return f"dropped/{uid}"
-
-
-def followed(uid: str) -> str:
-    """Name the counter of how an object's keeper has left it out for the next of its kind."""
-    return f"followed/{uid}"
-
-
-def to_change(uid: str) -> str:
-    """Name the counter of how an object's keeper has said that it is about to change it."""
-    return f"to-change/{uid}"
 
 
 def follows(new: str, old: str) -> bool:

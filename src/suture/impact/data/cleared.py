@@ -16,14 +16,14 @@ from typing import Final
 from suture.impact.causes.parents import mounting, statefulset_of
 from suture.impact.data.storage import DELETE, reclaim_of, snapshots_of
 from suture.impact.effects import Confidence, DataLost
-from suture.impact.ground.inventory import LEAVES
+from suture.impact.ground.inventory import leaves_all
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, STATEFUL_SETS, VOLUMES, ObjectKey
-from suture.model.objects import ClaimFacts, CustomFacts
+from suture.model.objects import ClaimFacts
 
 CLAIMS_ASKED: Final = 256
 """LIMIT: claims of a namespace that are asked whose they are, 1 us each; where there are more,
@@ -37,7 +37,7 @@ def cleared_effects(scene: Scene) -> Iterable[DataLost]:
     if sets is None or len(scene.change.direct) != 1:
         return
     (row,) = scene.change.direct
-    if not is_custom(view.resource(row)) or not holder(view, row) or _leaves(view, row):
+    if not is_custom(view.resource(row)) or not holder(view, row) or leaves_all(view, row):
         return
     namespace = view.namespace(row)
     claims = view.rows(CLAIMS, namespace)
@@ -65,12 +65,6 @@ def cleared_effects(scene: Scene) -> Iterable[DataLost]:
             explained=explained,
             confidence=Confidence.BOUNDED,
         )
-
-
-def _leaves(view: GraphView, row: int) -> bool:
-    """Whether a custom resource says that what it keeps stays when it goes."""
-    facts = view.facts(row)
-    return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES
 
 
 def _erased(view: GraphView, claim: int) -> str:

@@ -61,12 +61,12 @@ def _kept(view: GraphView, rows: list[int]) -> list[int]:
     keepers = [
         row
         for row in view.named(rows)
-        if _held_by_own(view.finalizers(row)) and not _leaves_all(view, row)
+        if _held_by_own(view.finalizers(row)) and not leaves_all(view, row)
     ]
     return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))
 
 
-def _leaves_all(view: GraphView, row: int) -> bool:
+def leaves_all(view: GraphView, row: int) -> bool:
     """Whether a keeper says that what it keeps stays when it goes."""
     facts = view.facts(row)
     return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES

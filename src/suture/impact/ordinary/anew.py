@@ -37,7 +37,7 @@ def is_made_anew(scene: Scene, row: int) -> bool:
     if not is_custom(view.resource(parent)) or not keeps(scene, view.resource(parent)):
         return False
     born = view.history.creation(view.uid(parent))
-    if born is not None and now.mono_ns - born.at_ns < HOUR_S * 10**9:
+    if born is not None and now.ago_s(born.at_ns) < HOUR_S:
         return False
     if not view.history.writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
         return False

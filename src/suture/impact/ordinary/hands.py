@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from suture.impact.causes.counters import taken_from
+from suture.impact.causes.counters import dropped, taken_from
 from suture.impact.causes.explained import RECREATED_BY
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting
-from suture.impact.causes.records import dropped
 from suture.impact.causes.resting import rests
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
@@ -66,7 +65,7 @@ def _made_lately(scene: Scene, row: int) -> bool:
         made is not None
         and scene.now is not None
         and made.identity == scene.actor.user.username
-        and scene.now.mono_ns - made.at_ns < LATELY_S * 10**9
+        and scene.now.ago_s(made.at_ns) < LATELY_S
     )
 
 

@@ -50,7 +50,7 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
     if not is_custom(resource) or not keeps(scene, resource) or view.terminating(parent):
         return False
     born = view.history.creation(view.uid(parent))
-    if born is not None and now.mono_ns - born.at_ns < HOUR_S * 10**9:
+    if born is not None and now.ago_s(born.at_ns) < HOUR_S:
         return False
     others = view.rows(resource)
     if len(others) > RESOURCES_ASKED or not _others_ready(view, parent, pod):

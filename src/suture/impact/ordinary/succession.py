@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from suture.impact.causes.records import followed, follows, is_generated, to_change
+from suture.impact.causes.counters import followed, to_change
+from suture.impact.causes.records import follows, is_generated
 from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene

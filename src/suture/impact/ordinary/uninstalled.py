@@ -91,7 +91,7 @@ def _made_again(scene: Scene, row: int, now: Now) -> bool:
         and before is not None
         and made.identity == before.by == identity
         and made.uid != before.uid
-        and now.mono_ns - made.at_ns < HOUR_S * 10**9
+        and now.ago_s(made.at_ns) < HOUR_S
     )
 
 
@@ -161,4 +161,4 @@ def found_by_install(scene: Scene, row: int) -> bool:
 def _was_made(scene: Scene, row: int, now: Now) -> bool:
     """Whether an object was admitted to be made within the hour."""
     made = scene.view.history.creation(scene.view.uid(row))
-    return made is not None and now.mono_ns - made.at_ns < HOUR_S * 10**9
+    return made is not None and now.ago_s(made.at_ns) < HOUR_S

@@ -39,8 +39,6 @@ from suture.model.writes import HOUR_S
 MEMBERS: Final = 3
 """LIMIT: members of the smallest set that can have a majority and lose one."""
 
-HOUR_NS: Final = HOUR_S * 10**9
-
 PODS_ASKED: Final = 64
 """LIMIT: pods of a custom resource that are asked for their names, 1 us each."""
 
@@ -313,7 +311,7 @@ def _with_those_away(scene: Scene, maker: int) -> int:
         if view.find(key := ObjectKey(PODS, space, f"{name}-{number}")) is None
     )
     away = sum(
-        (gone := view.history.removed_at(key)) is not None and now.mono_ns - gone.at_ns < HOUR_NS
+        (gone := view.history.removed_at(key)) is not None and now.ago_s(gone.at_ns) < HOUR_S
         for key in missed
     )
     return len(pods) + away if away else 0
@@ -361,24 +359,18 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
     kept = left_ready(scene, resized)
     if kept is not None and _too_few(resized.after, kept) and not _too_few(resized.before, before):
         # WHY whoever asks: who wants a smaller set wants one that has a majority.
-        yield QuorumLost(
-            owner=scene.victim(resized.row),
-            members=resized.after,
-            majority=majority(resized.after),
-            before=before,
-            after=kept,
-            self_healing=False,
-            explained=False,
-        )
-        return
-    after = min(before, resized.after)
-    if after < majority(resized.before) and after < before:
-        yield QuorumLost(
-            owner=scene.victim(resized.row),
-            members=resized.before,
-            majority=majority(resized.before),
-            before=before,
-            after=after,
-            self_healing=False,
-            explained=resize_explained(view, resized.row, resized.after, scene.change.rewritten),
-        )
+        members, after, explained = resized.after, kept, False
+    else:
+        members, after = resized.before, min(before, resized.after)
+        if after >= majority(members) or after >= before:
+            return
+        explained = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+    yield QuorumLost(
+        owner=scene.victim(resized.row),
+        members=members,
+        majority=majority(members),
+        before=before,
+        after=after,
+        self_healing=False,
+        explained=explained,
+    )
