@@ -1,4 +1,4 @@
-"""ConfigMaps that their operator deletes and makes again, and those that it only deletes."""
+"""ConfigMaps that are deleted and made again, and those that are only deleted."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from suture.impact.project import project
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
-from suture.model.names import CONFIG_MAPS, Resource
+from suture.model.names import CONFIG_MAPS, SECRETS, Resource
 from suture.model.objects import CustomFacts
+from suture.model.request import Request
 
 MONITORS = Resource("monitoring.example.com", "monitors")
 MAIN = thing(MONITORS, "main", "prod", facts=CustomFacts())
@@ -94,3 +95,64 @@ def test_who_makes_it_again_each_time() -> None:
         remember(made, project(made, gone), view, LATER)
     assert view.history.writes.counted(not_back(BY.user.username, CONFIG_MAPS), LATER, 3600) == 0
     assert not in_use(view)
+
+
+HOOK = "meta.example.com/hook"
+POLICY = "meta.example.com/hook-delete-policy"
+DEPLOYER = operator("system:serviceaccount:delivery:deployer")
+
+
+def of_a_hook(by: Actor, annotations: dict[str, str]) -> Request:
+    """Ask to delete the ConfigMap, which says what these annotations do."""
+    body = msgspec.json.encode({"metadata": {"name": RULES.key.name, "annotations": annotations}})
+    return msgspec.structs.replace(delete(RULES, by=by), old_body=body)
+
+
+def hook_in_use(annotations: dict[str, str], *, by: Actor, maker: Actor = DEPLOYER) -> bool:
+    free = msgspec.structs.replace(RULES, owners=())
+    root, *pods = workload("main")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.CONFIG_MAP, RULES.key),))
+    view = view_of(free, root, pods)
+    name = maker.user.username
+    view.history.note_created(RULES.uid, name, name, RULES.key, START)
+    (told,) = effects(
+        impact_of(of_a_hook(by, annotations), view, by=by, now=LATER), ReferenceBroken
+    )
+    return told.current > 0
+
+
+@pytest.mark.parametrize(
+    "policy", ["before-hook-creation", "HookSucceeded, BeforeHookCreation", ""]
+)
+def test_a_hook_goes_before_it_is_made_again(policy: str) -> None:
+    said = {HOOK: "pre-upgrade"} | ({POLICY: policy} if policy else {})
+    assert not hook_in_use(said, by=DEPLOYER)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param({}, id="no-hook"),
+        pytest.param({POLICY: "before-hook-creation"}, id="only-a-policy"),
+        pytest.param({"hook": "pre-upgrade"}, id="nobody-s-hook"),
+        pytest.param({HOOK: "pre-upgrade", POLICY: "hook-succeeded"}, id="gone-after-it-ran"),
+    ],
+)
+def test_what_does_not_say_that_it_is_made_again(said: dict[str, str]) -> None:
+    assert hook_in_use(said, by=DEPLOYER)
+
+
+def test_whoever_clears_hooks_away_does_not_make_them_again() -> None:
+    assert hook_in_use({HOOK: "pre-upgrade"}, by=STRANGER)
+
+
+def test_who_deploys_in_the_namespace_makes_hooks_again_that_are_older_than_we_remember() -> None:
+    free = msgspec.structs.replace(RULES, owners=())
+    root, *pods = workload("main")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.CONFIG_MAP, RULES.key),))
+    view = view_of(free, root, pods)
+    record = thing(SECRETS, "release.main.v2", "prod", labels={"owner": "helm", "name": "main"})
+    view.history.habits.note(update(None, record, by=DEPLOYER))
+    request = of_a_hook(DEPLOYER, {HOOK: "pre-upgrade"})
+    (told,) = effects(impact_of(request, view, by=DEPLOYER, now=LATER), ReferenceBroken)
+    assert not told.current

@@ -1,15 +1,16 @@
 """ConfigMaps and Secrets that their operator deletes and makes again in the same moment.
 
-Beside `succession`, where the next has another name: here it has the same, and nothing on the
-cluster says that it comes. What tells it is the past of this very object: the actor made it within
-a minute of having removed the one before it under the same name. So an operator that replaces what
-it keeps is believed once it was seen to, while nobody hindered it; and no longer once `GAPS` of
-what it took away so within the hour have not come back.
+Beside `succession`, where the next has another name: here it has the same. Two things tell it. The
+past of this very object: the actor made it within a minute of having removed the one before it
+under the same name, so that an operator that replaces what it keeps is believed once it was seen
+to, while nobody hindered it. Or the object itself: it is a hook of a release or application, which
+is deleted before it is made again, and the actor is who deploys there. Neither is believed any more
+once `GAPS` of what the actor took away so within the hour have not come back.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
 LIMIT: an operator that was enforced from its first replacement on was never seen to do it.
-Source: history alone; kubelet, see `references`.
+Source: history; the hook annotations of Helm and Argo CD; kubelet, see `references`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.counters import not_back
+from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps
+from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
 from suture.model.names import CONFIG_MAPS, SECRETS
 from suture.model.writes import HOUR_S
@@ -32,12 +34,24 @@ GAPS: Final = 8
 deletes all before it makes all."""
 
 
+_POLICY: Final = "hook-delete-policy"
+_BEFORE: Final = "beforehookcreation"
+
+
 def is_remade(scene: Scene, row: int) -> bool:
-    """Whether the actor made an object in the place of one that it had just removed itself."""
+    """Whether a ConfigMap or Secret that the actor deletes is about to be made again by it."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
     resource = view.resource(row)
     if now is None or resource not in (CONFIG_MAPS, SECRETS) or scene.change.direct != (row,):
         return False
+    if not (_was_remade(scene, row) or _is_hook(scene, row)):
+        return False
+    return view.history.writes.counted(not_back(identity, resource), now, HOUR_S) < GAPS
+
+
+def _was_remade(scene: Scene, row: int) -> bool:
+    """Whether the actor made it in the place of one that it had just removed itself."""
+    view, identity = scene.view, scene.actor.user.username
     parent = view.controller(row)
     if parent >= 0 and not (
         is_custom(view.resource(parent))
@@ -51,6 +65,33 @@ def is_remade(scene: Scene, row: int) -> bool:
     # WHY either way: what was removed is seen to go a moment after it was let through.
     if not made.identity == before.by == identity:
         return False
-    if abs(made.at_ns - before.at_ns) > AT_ONCE_S * 10**9:
+    return abs(made.at_ns - before.at_ns) <= AT_ONCE_S * 10**9
+
+
+def _is_hook(scene: Scene, row: int) -> bool:
+    """Whether it says that it is deleted before it is made again, to who deploys where it is.
+
+    Who was seen to make it, or to write for a release in its namespace or for its application:
+    what hooks leave behind is also cleared away by others, and then it does not come back.
+    """
+    if not _goes_first(annotations_of(scene.request.old_body)):
         return False
-    return view.history.writes.counted(not_back(identity, resource), now, HOUR_S) < GAPS
+    if scene.tied(row) or any(works_for(scene, one) for one in scene.marks(row)):
+        return True
+    view = scene.view
+    works = view.history.habits.works_of(scene.actor.user.username)
+    return any(one.namespace == view.namespace(row) for one in works)
+
+
+def _goes_first(annotations: dict[str, str]) -> bool:
+    """Whether annotations make an object a hook that is deleted before the next is made.
+
+    SOURCE: Helm `helm.sh/hook-delete-policy`, Argo CD `argocd.argoproj.io/hook-delete-policy`:
+    where a hook does not say when it is deleted, it is before the next is made.
+    """
+    for name in annotations:
+        prefix, _, said = name.rpartition("/")
+        if prefix and said == "hook":
+            policy = annotations.get(f"{prefix}/{_POLICY}", _BEFORE)
+            return _BEFORE in policy.lower().replace("-", "")
+    return False
