@@ -158,6 +158,21 @@ def test_a_default_class_that_is_none_any_more() -> None:
     assert not told(beside, STORAGE_CLASSES, fast("true"), fast("false"))[0].critical
 
 
+def test_the_default_is_moved_to_another_class() -> None:
+    """First the one is said to be none, then the other to be it: the documented order."""
+
+    def classed(name: str, annotations: dict[str, str]) -> Body:
+        return body("StorageClass", name, "", metadata={"annotations": annotations})
+
+    mark = "storageclass.kubernetes.io/is-default-class"
+    fast = classed("fast", {mark: "true"})
+    view = view_of(trimmed(STORAGE_CLASSES, fast), trimmed(STORAGE_CLASSES, classed("slow", {})))
+
+    said = told(view, STORAGE_CLASSES, fast, classed("fast", {mark: "false"}))
+    left_out = told(view, STORAGE_CLASSES, fast, classed("fast", {}))
+    assert (said[0].critical, left_out[0].critical) == (False, True)
+
+
 def default_class(name: str = "fast", *, default: bool = True, keeper: str = "") -> ClusterObject:
     needs = (Need(Edge.MANAGED_BY, ObjectKey(RELEASES, "infra", keeper)),) if keeper else ()
     return replace(

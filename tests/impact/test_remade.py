@@ -156,3 +156,49 @@ def test_who_deploys_in_the_namespace_makes_hooks_again_that_are_older_than_we_r
     request = of_a_hook(DEPLOYER, {HOOK: "pre-upgrade"})
     (told,) = effects(impact_of(request, view, by=DEPLOYER, now=LATER), ReferenceBroken)
     assert not told.current
+
+
+CERTIFICATES = Resource("cert.example.com", "certificates")
+ISSUERS = Resource("cert.example.com", "issuers")
+ISSUER = operator("system:serviceaccount:cert:issuer")
+PAIR = thing(SECRETS, "web-tls", "prod")
+NAMES = Need(Edge.RULE, PAIR.key, optional=True)
+
+
+def issued(*, maker: Actor = ISSUER, authority: bool = False, kept: bool = True) -> GraphView:
+    """Make a workload that mounts a Secret, and the custom resource for which it was issued."""
+    root, *pods = workload("web")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.SECRET, PAIR.key),))
+    asked = thing(CERTIFICATES, "web", "prod", facts=CustomFacts())
+    asked = msgspec.structs.replace(asked, needs=(NAMES,))
+    signer = thing(ISSUERS, "web", "prod", facts=CustomFacts())
+    signer = msgspec.structs.replace(signer, needs=(NAMES,))
+    view = view_of(PAIR, root, pods, asked, *([signer] if authority else []))
+    name = maker.user.username
+    view.history.note_created(PAIR.uid, name, name, PAIR.key, START)
+    if kept:
+        status = msgspec.structs.replace(update(asked, asked, by=ISSUER), subresource="status")
+        view.history.habits.note(status)
+    return view
+
+
+def pair_in_use(view: GraphView, by: Actor = STRANGER) -> bool:
+    told = effects(impact_of(delete(PAIR, by=by), view, by=by, now=LATER), ReferenceBroken)
+    return any(one.current for one in told if one.edge is Edge.SECRET)
+
+
+def test_a_secret_that_its_operator_issues_anew_may_go() -> None:
+    assert not pair_in_use(issued())
+
+
+@pytest.mark.parametrize(
+    ("view", "by"),
+    [
+        pytest.param(lambda: issued(kept=False), STRANGER, id="whose-resource-is-not-known"),
+        pytest.param(lambda: issued(maker=BY), STRANGER, id="made-by-another"),
+        pytest.param(lambda: issued(authority=True), STRANGER, id="others-are-made-of-it"),
+        pytest.param(issued, ISSUER, id="deleted-by-who-issues-it"),
+    ],
+)
+def test_a_secret_that_is_not_issued_anew(view: Callable[[], GraphView], by: Actor) -> None:
+    assert pair_in_use(view(), by)

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from suture.impact.effects import EntriesDropped, Victim
+from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import count_of, reading
 from suture.impact.ordinary.keepers import is_own, works_for
@@ -47,6 +48,8 @@ CLUSTERS_OWN: Final = "kube-system"
 
 BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
 """The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
+
+_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 
 BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 KEYED: Final = frozenset({CONFIG_MAPS, SECRETS})
@@ -214,7 +217,10 @@ def _critical(before: ClusterObject, after: ClusterObject) -> bool:
 def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
     """Tell of a StorageClass that is the default no longer; critical where no other one is.
 
-    Source: storage.k8s.io: a claim that names no class waits for one while there is no default.
+    Not critical where it is said to be none, and another could be one: that is how the default is
+    moved, and for a moment there is none. Whoever only leaves the mark out may not know of it.
+    Source: storage.k8s.io: a claim that names no class waits for one while there is no default;
+    the Kubernetes task page on changing the default StorageClass, which has this order.
     """
     old = made.before.facts if made.before is not None else None
     new = made.after.facts
@@ -222,7 +228,9 @@ def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     if not old.default or new.default:
         return
-    yield _default_gone(scene, named(made.after.key, made.after.uid), made.row)
+    said = annotations_of(scene.request.new_body).get(_DEFAULT)
+    moved = said == "false" and any(one != made.row for one in scene.view.rows(STORAGE_CLASSES))
+    yield _default_gone(scene, named(made.after.key, made.after.uid), made.row, moved=moved)
 
 
 def default_effects(scene: Scene) -> Iterable[EntriesDropped]:
@@ -239,8 +247,13 @@ def default_effects(scene: Scene) -> Iterable[EntriesDropped]:
             yield _default_gone(scene, scene.victim(row), row)
 
 
-def _default_gone(scene: Scene, holder: Victim, row: int | None) -> EntriesDropped:
-    """Return that a class is the default no longer; critical where no other that stays is one."""
+def _default_gone(
+    scene: Scene, holder: Victim, row: int | None, *, moved: bool = False
+) -> EntriesDropped:
+    """Return that a class is the default no longer; critical where no other that stays is one.
+
+    `moved`: another is about to be.
+    """
     view = scene.view
     others = [
         one
@@ -256,9 +269,9 @@ def _default_gone(scene: Scene, holder: Victim, row: int | None) -> EntriesDropp
         field="metadata.annotations",
         before=1,
         dropped=1,
-        entries=("storageclass.kubernetes.io/is-default-class",),
+        entries=(_DEFAULT,),
         readers=0,
-        critical=not others,
+        critical=not (moved or others),
     )
 
 

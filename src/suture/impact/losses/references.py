@@ -143,7 +143,7 @@ def _broken(
     asked, missing = 0, _missing(scene, row, uses)
     # WHY not of one key: what stays is not followed by anything.
     comes = next_of(scene, row) if not key else None
-    again = not key and is_remade(scene, row)
+    again = not key and is_remade(scene, row, uses)
     for use in uses:
         provided = use.edge is Edge.PROVIDER
         if use.optional and not provided and use not in missing:

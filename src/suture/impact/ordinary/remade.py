@@ -1,20 +1,23 @@
-"""ConfigMaps and Secrets that their operator deletes and makes again in the same moment.
+"""ConfigMaps and Secrets that are made again in the moment in which they are deleted.
 
-Beside `succession`, where the next has another name: here it has the same. Two things tell it. The
-past of this very object: the actor made it within a minute of having removed the one before it
+Beside `succession`, where the next has another name: here it has the same. Three things tell it.
+The past of this very object: the actor made it within a minute of having removed the one before it
 under the same name, so that an operator that replaces what it keeps is believed once it was seen
-to, while nobody hindered it. Or the object itself: it is a hook of a release or application, which
-is deleted before it is made again, and the actor is who deploys there. Neither is believed any more
+to, while nobody hindered it. The object itself: it is a hook of a release or application, which is
+deleted before it is made again, and the actor is who deploys there. Or what names it: one custom
+resource that stays, whose operator made it, so that it is issued anew. None is believed any more
 once `GAPS` of what the actor took away so within the hour have not come back.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
-LIMIT: an operator that was enforced from its first replacement on was never seen to do it.
+LIMIT: an operator that was enforced from its first replacement on was never seen to do it; who made
+what is older than Suture is not known.
 Source: history; the hook annotations of Helm and Argo CD; kubelet, see `references`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from suture.impact.causes.counters import not_back
@@ -22,6 +25,8 @@ from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.graph import Use
 from suture.model.names import CONFIG_MAPS, SECRETS
 from suture.model.writes import HOUR_S
 
@@ -38,13 +43,13 @@ _POLICY: Final = "hook-delete-policy"
 _BEFORE: Final = "beforehookcreation"
 
 
-def is_remade(scene: Scene, row: int) -> bool:
-    """Whether a ConfigMap or Secret that the actor deletes is about to be made again by it."""
+def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
+    """Whether a ConfigMap or Secret of these users that is deleted is about to be made again."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
     resource = view.resource(row)
     if now is None or resource not in (CONFIG_MAPS, SECRETS) or scene.change.direct != (row,):
         return False
-    if not (_was_remade(scene, row) or _is_hook(scene, row)):
+    if not (_was_remade(scene, row) or _is_hook(scene, row) or _is_issued(scene, row, uses)):
         return False
     return view.history.writes.counted(not_back(identity, resource), now, HOUR_S) < GAPS
 
@@ -81,6 +86,27 @@ def _is_hook(scene: Scene, row: int) -> bool:
     view = scene.view
     works = view.history.habits.works_of(scene.actor.user.username)
     return any(one.namespace == view.namespace(row) for one in works)
+
+
+def _is_issued(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
+    """Whether the operator of the one custom resource that names it made it, and would again.
+
+    WHY one: what others are made of as well, an authority's key, is not the same when it is issued
+    anew. WHY not where the operator itself deletes it: it may have its reasons not to make another.
+    """
+    view = scene.view
+    naming = {use.row for use in uses if use.edge is Edge.RULE}
+    made = view.history.creation(view.uid(row))
+    if len(naming) != 1 or made is None or made.identity == scene.actor.user.username:
+        return False
+    (user,) = naming
+    resource = view.resource(user)
+    return (
+        is_custom(resource)
+        and made.identity in view.history.habits.keepers(resource)
+        and user not in scene.removed
+        and not view.terminating(user)
+    )
 
 
 def _goes_first(annotations: dict[str, str]) -> bool:
