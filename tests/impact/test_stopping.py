@@ -6,15 +6,15 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, graph_of, operator, owner, thing
+from support.cluster import START, delete, graph_of, operator, owner, thing
 from suture.impact.causes.recent import remember
-from suture.impact.effects import PodsLost, ServiceEmptied
+from suture.impact.effects import ObjectsRemoved, PodsLost, ServiceEmptied
 from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.difference import asks_for_another
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.names import DEPLOYMENTS, PODS, SERVICES, STATEFUL_SETS, Resource
 from suture.model.objects import CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -102,3 +102,42 @@ def test_what_asks_for_another(old: Spec, new: Spec, *, asks: bool) -> None:
     """An image, a version, a restart, in words; read of the spec alone."""
     bodies = [msgspec.json.encode({"spec": one}) for one in (old, new)]
     assert asks_for_another(bodies[0], bodies[1]) is asks
+
+
+JOBS_RUN = thing(
+    DEPLOYMENTS, "main", "prod", owners=[owner(LOGIN)],
+    facts=WorkloadFacts(2, Selector.of(LABELS)),
+)  # fmt: skip
+RUNNERS = [
+    thing(
+        PODS, f"main-x-{at}", "prod", owners=[owner(JOBS_RUN)], labels=LABELS,
+        facts=PodFacts(ready=True),
+    )
+    for at in range(2)
+]  # fmt: skip
+
+
+def deleted(new: Spec, *, maker: str = KEEPER, times: int = 1) -> tuple[int, bool]:
+    """Return how much is wanted that the last of so many deletes takes, and of the Service."""
+    view = GraphView(graph_of(LOGIN, JOBS_RUN, RUNNERS, FACING), History())
+    view.history.note_created(JOBS_RUN.uid, maker, maker, JOBS_RUN.key, START)
+    bodies = tuple(msgspec.json.encode({"spec": one}) for one in (ONE, new))
+    order = update(LOGIN, LOGIN, by=operator(OWNER), bodies=(bodies[0], bodies[1]))
+    remember(order, project(order, view), view, START)
+    request, now = delete(JOBS_RUN, by=operator(KEEPER)), START.plus_s(60)
+    for _ in range(times - 1):
+        remember(request, project(request, view), view, now)
+    impact = impact_of(request, view, now=now, by=operator(KEEPER))
+    gone = next(one for one in effects(impact, ObjectsRemoved) if "deployments" in one.resource)
+    return gone.wanted, all(one.explained for one in effects(impact, ServiceEmptied))
+
+
+def test_a_deployment_is_deleted_to_be_made_of_another_image() -> None:
+    assert deleted(TWO) == (0, True)
+
+
+def test_a_deployment_is_deleted_for_nothing() -> None:
+    """The twins: nothing was asked for, it is somebody else's, or one went for it already."""
+    assert deleted(ONE) == (1, False)
+    assert deleted(TWO, maker="system:serviceaccount:ops:x") == (1, False)
+    assert deleted(TWO, times=2) == (1, False)

@@ -42,6 +42,7 @@ from suture.impact.ordinary.hands import (
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
 from suture.impact.ordinary.protected import protected, protected_pods
+from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.ordinary.uninstalled import (
     found_by_install,
     is_uninstalled,
@@ -226,6 +227,7 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
             is_trial(scene, left[0])
             or is_made_anew(scene, left[0])
             or member_replaced(scene, left[0])
+            or goes_for_next(scene, left[0])
         )
 
 

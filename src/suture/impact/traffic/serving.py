@@ -23,7 +23,7 @@ from suture.impact.ordinary.hands import given_up, member_replaced
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.roles import moves_role
-from suture.impact.ordinary.stopping import stops_for_next
+from suture.impact.ordinary.stopping import goes_for_next, stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.selection import next_keepers
@@ -306,6 +306,8 @@ def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
     if len(things) != 1:
         return False
     (thing,) = things
+    if goes_for_next(scene, thing):
+        return True
     parent = scene.view.controller(service)
     # WHY the Service too: it is the member's own, which the next member does not answer for.
     return parent >= 0 and parent == scene.view.controller(thing) and member_replaced(scene, thing)
