@@ -142,6 +142,29 @@ def test_a_subject_that_is_gone_from_a_binding_of_the_system() -> None:
     assert (own.entries, own.critical) == (("a", "b"), False)
 
 
+def login(said: str) -> Body:
+    data = {".dockerconfigjson": b64encode(said.encode()).decode()}
+    return body("Secret", "settings", "prod", type="kubernetes.io/dockerconfigjson", data=data)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [
+        ('{"auths":{"a":{"auth":"b"}}}', '{"auths":{}}', True),
+        ('{"auths":{"a":{"auth":"b"}}}', "{}", True),
+        ('{"auths":{"a":{"auth":"b"}}}', '{"auths":{"a":{"auth":"c"}}}', False),
+        ('{"auths":{"a":{"auth":"b"}}}', "not JSON", False),
+        ("{}", '{"auths":{}}', False),
+        ("{}", '{"auths":{"a":{"auth":"b"}}}', False),
+    ],
+)
+def test_a_login_that_names_no_registry_any_more(old: str, new: str, *, gone: bool) -> None:
+    """It has its key still, and no pod can start from it; of what it says nothing is told."""
+    view = view_of(trimmed(SECRETS, login(old)), reader("pod", resource=SECRETS))
+    found = told(view, SECRETS, login(old), login(new))
+    assert [one.entries for one in found] == ([(".dockerconfigjson",)] if gone else [])
+
+
 def test_a_default_class_that_is_none_any_more() -> None:
     """Without another default, claims that name no class wait for ever."""
 

@@ -7,6 +7,7 @@ Source: the review carries both versions; see `model.entries` for what an entry 
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -48,6 +49,13 @@ CLUSTERS_OWN: Final = "kube-system"
 
 BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
 """The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
+
+_LOGINS: Final = frozenset({".dockerconfigjson", ".dockercfg"})
+"""The keys of Secrets that log in to registries. SOURCE: core/v1 SecretTypeDockerConfigJson and
+SecretTypeDockercfg."""
+
+HOLLOW: Final = 256
+"""LIMIT: longer values are not looked into; one that names no registry has some ten bytes."""
 
 _DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 
@@ -147,6 +155,8 @@ def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:
         if made.after.key.resource in KEYED:
             had = before if isinstance(before, dict) else {}
             has = after if isinstance(after, dict) else {}
+            if made.after.key.resource == SECRETS and not _LOGINS.isdisjoint(has):
+                had, has = _said(had), _said(has)
             found += _keys(part, had, has, texts=made.after.key.resource == CONFIG_MAPS)
         elif after is None and isinstance(before, list):
             found += values_dropped(part, before, [])
@@ -169,6 +179,21 @@ def _keys(
         now = has.get(key)
         if isinstance(text, str) and isinstance(now, str) and now and text != now:
             yield from texts_dropped(f"{part}.{key}", text, now)
+
+
+def _said(data: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in data.items() if not _is_hollow(key, value)}
+
+
+def _is_hollow(key: str, value: object) -> bool:
+    """Whether a value that logs in to registries names none, so that it is as good as gone."""
+    if key not in _LOGINS or not isinstance(value, str) or len(value) > HOLLOW:
+        return False
+    try:
+        said = msgspec.json.decode(b64decode(value, validate=True))
+    except (ValueError, *UNREADABLE):
+        return False
+    return isinstance(said, dict) and not (said.get("auths") if "auths" in said else said)
 
 
 def _read(raw: msgspec.Raw | None) -> object:
