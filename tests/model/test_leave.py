@@ -74,6 +74,26 @@ def test_a_field_that_lets_go(old: Body, new: Body, *, leave: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("finalizer", "leave"),
+    [
+        ("example.com/delete-db-pvc", True),
+        ("delete-claims", True),
+        ("example.com/delete-pods-in-order", False),
+        ("example.com/delete-backup", False),
+        ("example.com/pvc", False),
+        ("delete", False),
+    ],
+)
+def test_a_finalizer_that_clears_data_away(finalizer: str, *, leave: bool) -> None:
+    """Who puts it on wants that to be done; one that was there before says nothing new."""
+    had: Body = {"metadata": {"finalizers": ["example.com/order"]}}
+    has: Body = {"metadata": {"finalizers": ["example.com/order", finalizer]}}
+    assert given(had, has) is leave
+    assert not given(has, had)
+    assert not given(has, {**has, "spec": {"deleted": 1}})
+
+
+@pytest.mark.parametrize(
     "body", [b"", b"[]", b"{", b'{"metadata": 1, "spec": "delete"}', b'"delete"']
 )
 def test_what_cannot_be_read_gives_none(body: bytes) -> None:

@@ -67,6 +67,7 @@ _any_decoder: Final = msgspec.json.Decoder(float_hook=float)
 
 class _Metadata(msgspec.Struct, gc=False):
     annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
 
 
 _metadata_decoder: Final = msgspec.json.Decoder(_Metadata)
@@ -140,6 +141,16 @@ def annotations_in(metadata: msgspec.Raw | None) -> dict[str, str]:
         return _metadata_decoder.decode(metadata).annotations or {}
     except UNREADABLE:
         return {}
+
+
+def finalizers_in(metadata: msgspec.Raw | None) -> frozenset[str]:
+    """Return the finalizers that metadata has; none where they cannot be read."""
+    if metadata is None:
+        return frozenset()
+    try:
+        return frozenset(_metadata_decoder.decode(metadata).finalizers or ())
+    except UNREADABLE:
+        return frozenset()
 
 
 def has_any(raw: bytes, words: Iterable[bytes]) -> bool:

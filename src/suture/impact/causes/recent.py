@@ -13,7 +13,11 @@ from typing import Final
 
 import msgspec
 
-from suture.impact.causes.agreed import remember_agreed_end, remember_leave
+from suture.impact.causes.agreed import (
+    remember_agreed_end,
+    remember_leave,
+    remember_next_life,
+)
 from suture.impact.causes.counters import (
     annotated,
     before_users,
@@ -224,7 +228,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         if key.resource == NODES:
             writes.note_closed(key.name, now)
         elif is_custom(key.resource):
-            remember_agreed_end(view, row, now)
+            remember_agreed_end(view, row, identity, now)
             if (node := node_behind(request, view, row)) is not None:
                 writes.note_closed(view.name(node), now)
             forget_mark(view, row, now)
@@ -276,6 +280,8 @@ def _remember_creation(request: Request, after: ClusterObject, view: GraphView, 
         writes.count(not_back(identity, key.resource), now, -1)
     if key.resource in BOUND and _took_away(view, key, identity, now):
         writes.count(not_back(identity, key.resource), now, -1)
+    if is_custom(key.resource):
+        remember_next_life(key, view, now)
     writes.count(creator(identity, key.resource), now)
     writes.count(creator_in(identity, key.resource, key.namespace), now)
     writes.count(creator_like(identity, key), now)
