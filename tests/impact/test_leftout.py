@@ -105,6 +105,66 @@ def test_a_part_that_is_there_again() -> None:
     assert database.explained(PROXY[0]) == 0
 
 
+SHARDS: Spec = {
+    "pools": [{"name": "members", "size": 3}],
+    "sharding": {"enabled": True, "configServer": {"size": 3}, "router": {"size": 2}},
+}
+UNSHARDED: Spec = {**SHARDS, "sharding": {**SHARDS["sharding"], "enabled": False}}  # type: ignore[dict-item]
+
+
+class Sharded(Database):
+    """A custom resource whose parts are called in full, and its sets by other words."""
+
+    def __init__(self, **sizes: int) -> None:
+        self.sets = {
+            name: thing(
+                STATEFUL_SETS, f"shop-{name}", "prod", owners=[owner(DATABASE)],
+                facts=WorkloadFacts(size),
+            )
+            for name, size in sizes.items()
+        }  # fmt: skip
+        self.view = GraphView(graph_of(DATABASE, self.sets.values()), History())
+
+    def explains(self, name: str) -> bool:
+        return self.explained(self.sets[name]) == 1
+
+
+def test_a_set_that_is_called_otherwise_than_its_part() -> None:
+    """It is the only one so large of which no part has the name; that of another part stays."""
+    database = Sharded(members=3, cfg=3, router=2)
+    assert not database.explains("cfg")
+    database.rewrite(SHARDS, UNSHARDED)
+    assert [database.explains(one) for one in ("cfg", "router", "members")] == [True, True, False]
+
+
+def test_a_set_called_otherwise_of_a_part_that_is_there_again() -> None:
+    """The twin: switched off and on again; the set may have gone and come in between."""
+    database = Sharded(members=3, cfg=3, router=2)
+    database.rewrite(SHARDS, UNSHARDED)
+    database.rewrite(UNSHARDED, SHARDS)
+    assert not database.explains("cfg")
+
+
+@pytest.mark.parametrize(
+    ("database", "old"),
+    [
+        pytest.param(Sharded(members=3, cfg=5, router=2), SHARDS, id="of another size"),
+        pytest.param(Sharded(members=3, cfg=3, more=3, router=2), SHARDS, id="one of two"),
+        pytest.param(
+            Sharded(members=3, cfg=3, configServer=3, router=2), SHARDS, id="the part has one"
+        ),
+        pytest.param(
+            Sharded(db=3, cfg=3, router=2), {**SHARDS, "pools": [], "instances": 3}, id="of all"
+        ),
+        pytest.param(Sharded(cfg=3, router=2), {**SHARDS, "instances": 3}, id="two so large"),
+    ],
+)
+def test_a_set_that_is_perhaps_of_what_stays(database: Sharded, old: Spec) -> None:
+    """Then its name has to tell: a database is not given up for its proxy."""
+    database.rewrite(old, {**old, "sharding": UNSHARDED["sharding"]})
+    assert not database.explains("cfg")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "explained"),
     [

@@ -246,6 +246,25 @@ def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], fr
     return frozenset(gone), frozenset(back)
 
 
+def sizes_of_parts(body: bytes) -> tuple[tuple[frozenset[str], int | None], ...]:
+    """Return the parts of a spec, each by its name and those above it, and how large it is to be.
+
+    First the spec itself, which has no name; None of what does not say its size once.
+    """
+    spec = _spec(body)
+    found: list[tuple[frozenset[str], int | None]] = [(frozenset(), _number(spec))]
+    left = [(spec, frozenset[str](), PART_DEPTH)]
+    while left:
+        parts, above, depth = left.pop()
+        for name, value in parts.items():
+            if isinstance(value, dict | list) and value:
+                names, inner = above | {name}, _as_parts(value)
+                found.append((names, _number(inner)))
+                if depth > 1:
+                    left.append((inner, names, depth - 1))
+    return tuple(found)
+
+
 def _left_out(
     old: dict[str, object], new: dict[str, object], depth: int, *, beside: bool = True
 ) -> set[str]:

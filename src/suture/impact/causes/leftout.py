@@ -9,6 +9,7 @@ remembered by `recent`, so that of what was left out before Suture was there nob
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
@@ -27,9 +28,17 @@ from suture.model.names import (
     WORKLOADS,
     ObjectKey,
 )
+from suture.model.objects import WorkloadFacts
 
 SHORTEST: Final = 3
 """Letters of a part's name from which it is looked for in the names of children."""
+
+WORKLOADS_ASKED: Final = 32
+"""LIMIT: workloads of a parent that are compared with each of its parts, 1 us each, as one goes."""
+
+OTHERWISE: Final = ">"
+"""Before the name of what was left out with a part and is called otherwise: a part that is there
+again says nothing of which, so that all of them are."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RUNS: Final = frozenset({PODS, JOBS, CRON_JOBS, DISRUPTION_BUDGETS, *WORKLOADS})
@@ -71,6 +80,54 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     else:
         below = _words(name.removeprefix(above))
     return any(_within(_words(part), below) for part in names)
+
+
+def unnamed(
+    view: GraphView,
+    parent: int,
+    parts: Iterable[tuple[frozenset[str], int | None]],
+    gone: frozenset[str],
+) -> frozenset[str]:
+    """Return what a workload of a part that was left out is called, if it has not the part's name.
+
+    So that of a `configServer` is called `cfg`. It is known by its size: something in what is gone
+    is to be as large, and nothing else of the parent of whose name there is no workload; and of
+    the workloads that bear no part's name it is the only one so large.
+    """
+    above, below = view.name(parent), dict[str, tuple[list[str], int | None]]()
+    for child in view.staying(view.children_of(parent)[:SIBLINGS]):
+        facts = view.facts(child)
+        if isinstance(facts, WorkloadFacts):
+            name = view.name(child).removeprefix(above)
+            below[name] = _words(name), facts.replicas
+    if len(below) > WORKLOADS_ASKED:
+        return frozenset()
+    left: dict[str, None] = dict.fromkeys(name for name in below if below[name][0])
+    sizes: dict[int, list[bool]] = {}
+    for names, size in parts:
+        asked = [_words(one) for one in names]
+        called = {
+            name
+            for name, (words, _) in below.items()
+            if any(_within(one, words) for one in asked) or not (names or words)
+        }
+        for name in called:
+            left.pop(name, None)
+        if size and not called:
+            sizes.setdefault(size, []).append(not gone.isdisjoint(names))
+    return frozenset(
+        f"{OTHERWISE}{name}"
+        for name in left
+        if (size := below[name][1])
+        and sizes.get(size) == [True]
+        and [below[one][1] for one in left].count(size) == 1
+    )
+
+
+def called_otherwise(view: GraphView, parent: int) -> frozenset[str]:
+    """Return what was left out of a parent and is called otherwise than its parts."""
+    names = view.history.writes.left_out(view.uid(parent))
+    return frozenset(name for name in names if name.startswith(OTHERWISE))
 
 
 def set_aside(view: GraphView, claim: int) -> bool:

@@ -32,6 +32,7 @@ from suture.impact.causes.counters import (
     taken_apart,
     taken_from,
 )
+from suture.impact.causes.leftout import called_otherwise, unnamed
 from suture.impact.causes.marked import (
     forget_mark,
     note_lowered,
@@ -56,6 +57,7 @@ from suture.model.difference import (
     numbers_changed,
     parts_left_out,
     parts_of,
+    sizes_of_parts,
 )
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -411,8 +413,13 @@ def _remember_parts(request: Request, view: GraphView) -> None:
     """Remember which of its parts a custom resource says no more that it has."""
     gone, back = parts_left_out(request.old_body, request.new_body)
     row = view.find(request.key) if gone or back else None
-    if row is not None and (request.old is None or request.old.uid == view.uid(row)):
-        view.history.writes.note_left_out(view.uid(row), gone, back)
+    if row is None or (request.old is not None and request.old.uid != view.uid(row)):
+        return
+    if gone - {""}:
+        gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
+    if back:
+        back |= called_otherwise(view, row)
+    view.history.writes.note_left_out(view.uid(row), gone, back)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:
