@@ -1,12 +1,13 @@
 """Whether a write gives leave, in the object's own words, for the object to be deleted.
 
 Many kinds ask for a word before they let go of data: a switch that protects them has to be turned
-off, an annotation or field has to say that the end is meant, or a finalizer that clears data away
-is put on. Told by the words alone; names that say more than that (of a machine, of a cost, of a
+off, an annotation or field has to say that the end is meant, or a finalizer or switch that clears
+data away is put on. Told by the words alone; names that say more than that (of a machine, of a cost, of a
 hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
-`terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`.
+`terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;
+Strimzi `deleteClaim`.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ MEANT: Final = frozenset(
 KEPT: Final = frozenset(
     {"claim", "claims", "data", "disks", "pv", "pvc", "pvcs", "pvs", "storage", "volume", "volumes"}
 )
-"""Words of what holds data, the last of the name of a finalizer that begins with the first word of
-the end: who puts that on wants it to be done."""
+"""Words of what holds data, the last of the name of a finalizer or field that begins with one of
+`ENDS`: who puts that on wants it to be done."""
 
 DEPTH: Final = 3
 """LIMIT: levels of a spec at which protection is looked for."""
@@ -82,9 +83,9 @@ def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:
     return value.lower() in AFFIRMED or value in own or _DAY.fullmatch(value) is not None
 
 
-def _clears_away(finalizer: str) -> bool:
-    """Whether a finalizer says that the data of the object is deleted with it."""
-    words = [word.lower() for word in _WORD.findall(finalizer.rpartition("/")[2])]
+def _clears_away(name: str) -> bool:
+    """Whether a finalizer or a field says that the data of the object is deleted with it."""
+    words = [word.lower() for word in _WORD.findall(name.rpartition("/")[2])]
     return len(words) > 1 and words[0] in ENDS and words[-1] in KEPT
 
 
@@ -104,9 +105,14 @@ def _changed(
 
 
 def _lifts(name: str, before: object, after: object) -> bool:
-    """Whether a field of a spec protected its object and does not, or confirms its end."""
+    """Whether a field of a spec protected its object and does not, or confirms its end.
+
+    Or has the data of the object deleted with it (`deleteClaim`).
+    """
     if before is True and not after:
         return _PROTECTS.fullmatch(name.lower()) is not None
+    if after is True and not before:
+        return _clears_away(name)
     if not isinstance(after, str):
         return False
     if before in _BARRED:
