@@ -2,8 +2,8 @@
 
 Many kinds ask for a word before they let go of data: a switch that protects them has to be turned
 off, an annotation or field has to say that the end is meant, or a finalizer or switch that clears
-data away is put on. Told by the words alone; names that say more than that (of a machine, of a cost, of a
-hook) are of something else. Pure; keeps no value.
+data away is put on. Told by the words alone; names that say more than that (of a machine, of a
+cost, of a hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
 `terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;

@@ -16,6 +16,7 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.kinds import is_custom
 from suture.model.deeds import What
+from suture.model.difference import BY_ID
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -70,6 +71,8 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     names = view.history.writes.left_out(view.uid(parent))
     if not names:
         return False
+    if struck(view, parent, row):
+        return True
     resource = view.resource(row)
     if "" in names and (resource in _RUNS or is_custom(resource)):
         return True
@@ -130,16 +133,34 @@ def called_otherwise(view: GraphView, parent: int) -> frozenset[str]:
     return frozenset(name for name in names if name.startswith(OTHERWISE))
 
 
+def struck(view: GraphView, parent: int, row: int) -> bool:
+    """Whether a parent has struck from a list the very member that an object is of, by its id.
+
+    A label says of which: its name ends in `id`, and its value is that (`brokerId: "2"`).
+    """
+    ids = {
+        name.removeprefix(BY_ID)
+        for name in view.history.writes.left_out(view.uid(parent))
+        if name.startswith(BY_ID)
+    }
+    return bool(ids) and any(
+        value in ids and name.lower().endswith("id") for name, value in view.labels(row).items()
+    )
+
+
 def set_aside(view: GraphView, claim: int) -> bool:
     """Whether a claim was left by a set that was emptied and taken away, and others are in use.
 
-    Nobody uses it, its StatefulSet was scaled to nothing before it went, and of the other claims of
-    the same parent one is used by a Ready pod. WHY emptied: who takes members away one after the
-    other has moved what they held; who deletes the set under them has not.
+    Nobody uses it, its StatefulSet was scaled to nothing before it went, or its parent has struck
+    that very member from a list; and of the other claims of the same parent one is used by a Ready
+    pod. WHY emptied: who takes members away one after the other has moved what they held; who
+    deletes the set under them has not.
     """
-    if mounting(view, claim) or not _was_emptied(view, claim):
-        return False
     parent = view.controller(claim)
+    if mounting(view, claim):
+        return False
+    if not (_was_emptied(view, claim) or (parent >= 0 and struck(view, parent, claim))):
+        return False
     beside = view.children_of(parent)[:SIBLINGS] if parent >= 0 else ()
     return any(
         view.serves(pod)
