@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing
@@ -103,6 +104,119 @@ def test_a_part_that_is_there_again() -> None:
     database.rewrite(ON, off)
     database.rewrite(off, ON)
     assert database.explained(PROXY[0]) == 0
+
+
+SHARDS: Spec = {
+    "pools": [{"name": "members", "size": 3}],
+    "sharding": {"enabled": True, "configServer": {"size": 3}, "router": {"size": 2}},
+}
+UNSHARDED: Spec = {**SHARDS, "sharding": {**SHARDS["sharding"], "enabled": False}}  # type: ignore[dict-item]
+
+
+class Sharded(Database):
+    """A custom resource whose parts are called in full, and its sets by other words."""
+
+    def __init__(self, **sizes: int) -> None:
+        self.sets = {
+            name: thing(
+                STATEFUL_SETS, f"shop-{name}", "prod", owners=[owner(DATABASE)],
+                facts=WorkloadFacts(size),
+            )
+            for name, size in sizes.items()
+        }  # fmt: skip
+        self.view = GraphView(graph_of(DATABASE, self.sets.values()), History())
+
+    def explains(self, name: str) -> bool:
+        return self.explained(self.sets[name]) == 1
+
+
+def test_a_set_that_is_called_otherwise_than_its_part() -> None:
+    """It is the only one so large of which no part has the name; that of another part stays."""
+    database = Sharded(members=3, cfg=3, router=2)
+    assert not database.explains("cfg")
+    database.rewrite(SHARDS, UNSHARDED)
+    assert [database.explains(one) for one in ("cfg", "router", "members")] == [True, True, False]
+
+
+def test_a_set_called_otherwise_of_a_part_that_is_there_again() -> None:
+    """The twin: switched off and on again; the set may have gone and come in between."""
+    database = Sharded(members=3, cfg=3, router=2)
+    database.rewrite(SHARDS, UNSHARDED)
+    database.rewrite(UNSHARDED, SHARDS)
+    assert not database.explains("cfg")
+
+
+@pytest.mark.parametrize(
+    ("database", "old"),
+    [
+        pytest.param(Sharded(members=3, cfg=5, router=2), SHARDS, id="of another size"),
+        pytest.param(Sharded(members=3, cfg=3, more=3, router=2), SHARDS, id="one of two"),
+        pytest.param(
+            Sharded(members=3, cfg=3, configServer=3, router=2), SHARDS, id="the part has one"
+        ),
+        pytest.param(
+            Sharded(db=3, cfg=3, router=2), {**SHARDS, "pools": [], "instances": 3}, id="of all"
+        ),
+        pytest.param(Sharded(cfg=3, router=2), {**SHARDS, "instances": 3}, id="two so large"),
+    ],
+)
+def test_a_set_that_is_perhaps_of_what_stays(database: Sharded, old: Spec) -> None:
+    """Then its name has to tell: a database is not given up for its proxy."""
+    database.rewrite(old, {**old, "sharding": UNSHARDED["sharding"]})
+    assert not database.explains("cfg")
+
+
+THREE: Spec = {"nodes": [{"id": number, "group": "default"} for number in range(3)]}
+TWO: Spec = {"nodes": [{"id": number, "group": "default"} for number in range(2)]}
+
+
+class Numbered(Database):
+    """A custom resource that lists its members by number, each a pod with a claim."""
+
+    def __init__(self, *, away: int = -1) -> None:
+        things = [DATABASE]
+        self.claims, self.pods = [], []
+        for number in range(3):
+            labels = {"nodeId": str(number)}
+            claim = thing(
+                CLAIMS, f"shop-{number}-x", "prod", owners=[owner(DATABASE)], labels=labels,
+                facts=ClaimFacts(bound=True, volume=f"pv-{number}"),
+            )  # fmt: skip
+            pod = thing(
+                PODS, f"shop-{number}-y", "prod", owners=[owner(DATABASE)], labels=labels,
+                facts=PodFacts(ready=True, node="node-1"),
+            )  # fmt: skip
+            self.claims.append(claim)
+            self.pods.append(replace(pod, needs=(Need(Edge.CLAIM, claim.key),)))
+        things += [*self.claims, *(pod for at, pod in enumerate(self.pods) if at != away)]
+        self.view = GraphView(graph_of(things), History())
+
+
+def test_a_member_that_is_struck_from_a_list() -> None:
+    """Its pod goes, and then its claim, which nobody uses any more; those of others stay."""
+    database = Numbered()
+    database.rewrite(THREE, TWO)
+    assert [database.explained(pod) for pod in database.pods] == [0, 0, 1]
+    assert [database.explained(claim) for claim in database.claims] == [0, 0, 0]
+    database = Numbered(away=2)
+    assert [database.explained(claim) for claim in database.claims] == [0, 0, 0]
+    database.rewrite(THREE, TWO)
+    assert [database.explained(claim) for claim in database.claims] == [0, 0, 1]
+
+
+def test_a_member_that_is_listed_again() -> None:
+    """The twin: it takes part, and an operator that reads the shorter list is mistaken."""
+    database = Numbered(away=2)
+    database.rewrite(THREE, TWO)
+    database.rewrite(TWO, THREE)
+    assert database.explained(database.claims[2]) == 0
+
+
+def test_another_than_the_member_that_is_struck() -> None:
+    """It was away when the list was read: its claim is not the one that was given up."""
+    database = Numbered(away=1)
+    database.rewrite(THREE, TWO)
+    assert [database.explained(claim) for claim in database.claims] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,9 @@ def test_an_annotation_that_is_meant(name: str, value: str, *, leave: bool) -> N
             True,
         ),
         ({"terminationPolicy": "DoNotTerminate"}, {"terminationPolicy": "WipeOut"}, True),
+        ({"storage": {"deleteClaim": False}}, {"storage": {"deleteClaim": True}}, True),
+        ({"storage": {"deleteClaim": True}}, {"storage": {"deleteClaim": False}}, False),
+        ({"deleteOnScaleDown": False}, {"deleteOnScaleDown": True}, False),
         ({"deletionProtection": False}, {"deletionProtection": True}, False),
         ({"protected": True}, {"protected": False}, False),
         ({"deleteOnScaleDown": True}, {"deleteOnScaleDown": False}, False),
@@ -71,6 +74,26 @@ def test_an_annotation_that_is_meant(name: str, value: str, *, leave: bool) -> N
 def test_a_field_that_lets_go(old: Body, new: Body, *, leave: bool) -> None:
     """What protected it does so no more, or a field that asks for a word has it."""
     assert given({"spec": old}, {"spec": new}) is leave
+
+
+@pytest.mark.parametrize(
+    ("finalizer", "leave"),
+    [
+        ("example.com/delete-db-pvc", True),
+        ("delete-claims", True),
+        ("example.com/delete-pods-in-order", False),
+        ("example.com/delete-backup", False),
+        ("example.com/pvc", False),
+        ("delete", False),
+    ],
+)
+def test_a_finalizer_that_clears_data_away(finalizer: str, *, leave: bool) -> None:
+    """Who puts it on wants that to be done; one that was there before says nothing new."""
+    had: Body = {"metadata": {"finalizers": ["example.com/order"]}}
+    has: Body = {"metadata": {"finalizers": ["example.com/order", finalizer]}}
+    assert given(had, has) is leave
+    assert not given(has, had)
+    assert not given(has, {**has, "spec": {"deleted": 1}})
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ FACTS: dict[str, Facts | None] = {
     "service-account": None,
     "snapshot": SnapshotFacts(ready=True),
     "snapshot-content": SnapshotContentFacts("Retain"),
-    "storage-class": StorageClassFacts("Retain", default=True),
+    "storage-class": StorageClassFacts("Retain", default=True, driver="csi.example.com"),
     "tcp-route": ROUTE,
     "tls-route": ROUTE,
     "udp-route": ROUTE,

@@ -201,10 +201,29 @@ def test_a_local_volume_tells_its_nodes(
             StorageClassFacts("Delete"),
         ),
         ({}, {"storageclass.kubernetes.io/is-default-class": 1}, StorageClassFacts("Delete")),
+        (
+            {
+                "provisioner": "store.rbd.csi.example.com",
+                "parameters": {
+                    "clusterID": "store",
+                    "pool": "fast",
+                    "imageFeatures": "layering,other",
+                    "size": "3",
+                    "csi.storage.k8s.io/fstype": "ext4",
+                },
+            },
+            None,
+            StorageClassFacts(
+                "Delete", driver="store.rbd.csi.example.com", words=("fast", "store")
+            ),
+        ),
     ],
 )
 def test_storage_classes(fields: dict[str, Any], annotations: Any, facts: Any) -> None:
-    """A class that does not say deletes; the default one is marked by an annotation."""
+    """A class that does not say deletes; the default one is marked by an annotation.
+
+    Of its parameters those words are kept that may name an object.
+    """
     thing = trimmed(names.STORAGE_CLASSES, fields, "", annotations=annotations)
     assert thing.facts == facts
 

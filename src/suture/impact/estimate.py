@@ -19,6 +19,7 @@ from suture.impact.causes.recent import rewrites_status
 from suture.impact.data.cleared import cleared_effects
 from suture.impact.data.engines import engine_effects, may_be_volume
 from suture.impact.data.external import external_effects, may_stand_for
+from suture.impact.data.pools import pool_effects
 from suture.impact.data.storage import HOLDERS, data_effects, release_effects, releases
 from suture.impact.data.unkept import is_let_go, unkept_effects
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
@@ -124,6 +125,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
     Family(frozenset({"data_lost"}), _takes_away, engine_effects, may_be_volume),
     Family(frozenset({"data_lost"}), _takes_away, cleared_effects, is_custom),
+    Family(frozenset({"data_lost"}), _takes_away, pool_effects, is_custom),
     Family(frozenset({"data_lost"}), releases, release_effects),
     Family(frozenset({"data_lost"}), is_let_go, unkept_effects),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),

@@ -25,6 +25,9 @@ REMOVED: Final = "Removed"
 COMPONENT: Final = frozenset({"size", "replicas", "instances", "image"})
 """What a part has of which something runs."""
 
+BY_ID: Final = "#"
+"""Before what an item of a list is called that has an `id` and no name."""
+
 NUMBERS: Final = frozenset({"size", "replicas", "instances", "count", "members", "nodes"})
 """How an item of a list calls the number of its members."""
 
@@ -67,6 +70,7 @@ _any_decoder: Final = msgspec.json.Decoder(float_hook=float)
 
 class _Metadata(msgspec.Struct, gc=False):
     annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
 
 
 _metadata_decoder: Final = msgspec.json.Decoder(_Metadata)
@@ -140,6 +144,16 @@ def annotations_in(metadata: msgspec.Raw | None) -> dict[str, str]:
         return _metadata_decoder.decode(metadata).annotations or {}
     except UNREADABLE:
         return {}
+
+
+def finalizers_in(metadata: msgspec.Raw | None) -> frozenset[str]:
+    """Return the finalizers that metadata has; none where they cannot be read."""
+    if metadata is None:
+        return frozenset()
+    try:
+        return frozenset(_metadata_decoder.decode(metadata).finalizers or ())
+    except UNREADABLE:
+        return frozenset()
 
 
 def has_any(raw: bytes, words: Iterable[bytes]) -> bool:
@@ -216,10 +230,10 @@ def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
 def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the parts that a spec has no more, and of those that it has again.
 
-    A part is a map or a list that stands in the spec, or an item of a list with a `name`, or with
-    members and a `component` or one `…Name`. What has an `enabled` is switched on and off by it,
-    and an item by its number, one of `NUMBERS`, while another item of the list has members. An
-    empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
+    A part is a map or a list that stands in the spec, or an item of a list with a `name` or an
+    `id`, or with members and a `component` or one `…Name`. What has an `enabled` is switched on and
+    off by it, and an item by its number, one of `NUMBERS`, while another item of the list has
+    members. An empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
     """
     before, after = all_parts(old_body), all_parts(new_body)
     was, is_now = _told_to_stop(before), _told_to_stop(after)
@@ -233,6 +247,25 @@ def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], fr
     if was != is_now:
         (gone if is_now else back).add("")
     return frozenset(gone), frozenset(back)
+
+
+def sizes_of_parts(body: bytes) -> tuple[tuple[frozenset[str], int | None], ...]:
+    """Return the parts of a spec, each by its name and those above it, and how large it is to be.
+
+    First the spec itself, which has no name; None of what does not say its size once.
+    """
+    spec = _spec(body)
+    found: list[tuple[frozenset[str], int | None]] = [(frozenset(), _number(spec))]
+    left = [(spec, frozenset[str](), PART_DEPTH)]
+    while left:
+        parts, above, depth = left.pop()
+        for name, value in parts.items():
+            if isinstance(value, dict | list) and value:
+                names, inner = above | {name}, _as_parts(value)
+                found.append((names, _number(inner)))
+                if depth > 1:
+                    left.append((inner, names, depth - 1))
+    return tuple(found)
 
 
 def _left_out(
@@ -309,11 +342,15 @@ def _as_parts(value: object) -> dict[str, object]:
 def _called(item: dict[str, object]) -> str | None:
     """Return what an item of a list is called: by `name`; what has members, by its one such field.
 
-    WHY members: the Secret or the class that an item names is not what the item is.
+    By its `id`, behind `BY_ID`, where it has no name. WHY members: the Secret or the class that an
+    item names is not what the item is.
     """
     name = item.get("name")
     if isinstance(name, str):
         return name
+    number = item.get("id")
+    if type(number) in (int, str):
+        return f"{BY_ID}{number}"
     if COMPONENT.isdisjoint(item) and NUMBERS.isdisjoint(item):
         return None
     found = [

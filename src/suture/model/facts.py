@@ -38,11 +38,14 @@ class StorageClassFacts(
 ):
     """What a StorageClass adds: what its volumes do when their claim goes, and is it the default.
 
-    The reclaim policy is that of volumes still to be made; each volume has its own.
+    The reclaim policy is that of volumes still to be made; each volume has its own. `driver` makes
+    them; `words` are what its parameters say that may be the name of an object, sorted.
     """
 
     reclaim: str = "Delete"
     default: bool = False
+    driver: str = ""
+    words: tuple[str, ...] = ()
 
 
 class AttachmentFacts(

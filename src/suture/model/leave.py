@@ -1,11 +1,13 @@
 """Whether a write gives leave, in the object's own words, for the object to be deleted.
 
 Many kinds ask for a word before they let go of data: a switch that protects them has to be turned
-off, or an annotation or field has to say that the end is meant. Told by the words alone; names that
-say more than that (of a machine, of a cost, of a hook) are of something else. Pure; keeps no value.
+off, an annotation or field has to say that the end is meant, or a finalizer or switch that clears
+data away is put on. Told by the words alone; names that say more than that (of a machine, of a
+cost, of a hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
-`terminationPolicy`; `deletionProtection` of cloud databases.
+`terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;
+Strimzi `deleteClaim`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from suture.model.difference import AFFIRMED, all_parts, annotations_in, has_any, map_in
+from suture.model.difference import (
+    AFFIRMED,
+    all_parts,
+    annotations_in,
+    finalizers_in,
+    has_any,
+    map_in,
+)
 
 ENDS: Final = frozenset({"delete", "deletion", "destroy", "destruction", "teardown"})
 """Words of the end of an object, one of which the name of an annotation has."""
@@ -24,6 +33,12 @@ MEANT: Final = frozenset(
      "cluster", "clustername", "date", "name", "permit", "permitted"}
 )  # fmt: skip
 """What else such a name may say: who said so, of what, and when."""
+
+KEPT: Final = frozenset(
+    {"claim", "claims", "data", "disks", "pv", "pvc", "pvcs", "pvs", "storage", "volume", "volumes"}
+)
+"""Words of what holds data, the last of the name of a finalizer or field that begins with one of
+`ENDS`: who puts that on wants it to be done."""
 
 DEPTH: Final = 3
 """LIMIT: levels of a spec at which protection is looked for."""
@@ -47,10 +62,13 @@ def gives_leave(old_body: bytes, new_body: bytes, own: frozenset[str]) -> bool:
         new = annotations_in(after.get("metadata"))
         if any(old.get(name) != new[name] and _is_meant(name, new[name], own) for name in new):
             return True
+        had, has = (finalizers_in(one.get("metadata")) for one in (before, after))
+        if any(map(_clears_away, has - had)):
+            return True
     if before.get("spec") == after.get("spec"):
         return False
-    had, has = map_in(before.get("spec")), map_in(after.get("spec"))
-    return any(_lifts(*each) for each in _changed(had, has, DEPTH))
+    was, is_now = map_in(before.get("spec")), map_in(after.get("spec"))
+    return any(_lifts(*each) for each in _changed(was, is_now, DEPTH))
 
 
 def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:
@@ -63,6 +81,12 @@ def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:
     if words.isdisjoint(ENDS) or not words <= ENDS | MEANT:
         return False
     return value.lower() in AFFIRMED or value in own or _DAY.fullmatch(value) is not None
+
+
+def _clears_away(name: str) -> bool:
+    """Whether a finalizer or a field says that the data of the object is deleted with it."""
+    words = [word.lower() for word in _WORD.findall(name.rpartition("/")[2])]
+    return len(words) > 1 and words[0] in ENDS and words[-1] in KEPT
 
 
 def _changed(
@@ -81,9 +105,14 @@ def _changed(
 
 
 def _lifts(name: str, before: object, after: object) -> bool:
-    """Whether a field of a spec protected its object and does not, or confirms its end."""
+    """Whether a field of a spec protected its object and does not, or confirms its end.
+
+    Or has the data of the object deleted with it (`deleteClaim`).
+    """
     if before is True and not after:
         return _PROTECTS.fullmatch(name.lower()) is not None
+    if after is True and not before:
+        return _clears_away(name)
     if not isinstance(after, str):
         return False
     if before in _BARRED:

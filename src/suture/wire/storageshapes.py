@@ -6,6 +6,7 @@ Source: core/v1, storage/v1, snapshot.storage.k8s.io/v1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -160,6 +161,11 @@ def volume_needs(
 
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_OF_KUBERNETES = "csi.storage.k8s.io/"
+"""Parameters of Kubernetes' own: Secrets, and the type of a file system."""
+_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_WORDS = 16
+"""LIMIT: words of the parameters of a class that are kept, of 253 bytes at most."""
 
 
 class StorageClassDocument(ManagedDocument, gc=False):
@@ -167,6 +173,8 @@ class StorageClassDocument(ManagedDocument, gc=False):
 
     # SOURCE: storage/v1 defaulting: volumes of a class that does not say are deleted.
     reclaim_policy: str | None = None
+    provisioner: str = ""
+    parameters: dict[str, str] | None = None
 
 
 def storage_class(
@@ -174,8 +182,20 @@ def storage_class(
 ) -> Facts | None:
     """Return what a StorageClass adds to its metadata."""
     return StorageClassFacts(
-        doc.reclaim_policy or "Delete", annotation(doc.metadata, _DEFAULT_CLASS) == "true"
+        doc.reclaim_policy or "Delete",
+        annotation(doc.metadata, _DEFAULT_CLASS) == "true",
+        doc.provisioner,
+        _words(doc.parameters or {}),
     )
+
+
+def _words(parameters: Mapping[str, str]) -> tuple[str, ...]:
+    found = {
+        value
+        for name, value in parameters.items()
+        if not name.startswith(_OF_KUBERNETES) and _NAME.fullmatch(value) is not None
+    }
+    return tuple(sorted(found)[:_WORDS])
 
 
 class _AttachedVolume(msgspec.Struct, rename="camel", gc=False):

@@ -4,7 +4,11 @@ Beside `model.consent`, where the word is Suture's and holds for one request: he
 object's, which its operator asks for before it lets go of data. Such a word is believed for an hour
 and of people only: what a machine writes before it deletes is part of the same mistake. It holds
 for whoever deletes then, as operators do what they were asked for. Pure; `recent` remembers it.
-LIMIT: what says so in labels, or by a finalizer that is added or taken off, is not read.
+
+A person who stops a resource and then deletes it, once nothing of it runs any more, has thought
+twice, and said so without a word. And who made a resource within the day may take it away: then
+the claims that were made for it go too, which nobody uses any more.
+LIMIT: what says so in labels, or by a finalizer that is taken off, is not read.
 """
 
 from __future__ import annotations
@@ -12,33 +16,67 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from suture.impact.causes.parents import mounting, statefulset_of
+from suture.impact.ground.cascade import closure
+from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.leave import gives_leave
-from suture.model.names import CLAIMS
+from suture.model.names import (
+    CLAIMS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    PODS,
+    STATEFUL_SETS,
+    ObjectKey,
+)
+from suture.model.objects import WorkloadFacts
 from suture.model.request import Request
 from suture.model.writes import HOUR_S
 
+BELOW: Final = 256
+"""LIMIT: objects below a resource, or claims of its namespace, that are looked at, 1 us each; what
+has more is not taken to be at rest, and no claims are known to be its."""
+
+DAY_S: Final = 24 * HOUR_S
+
 _SYSTEM: Final = "system:"
+_RUN: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 
 
 def remember_leave(request: Request, view: GraphView, now: Now) -> None:
     """Remember that a person gave leave for a custom resource to be deleted."""
     identity, old = request.user.username, request.old
-    if old is None or account_of(identity) is not None or identity.startswith(_SYSTEM):
+    if old is None or not _is_person(identity):
         return
     own = frozenset({request.key.name, old.uid})
     if gives_leave(request.old_body, request.new_body, own):
         view.history.writes.count(_leave(old.uid), now)
 
 
-def remember_agreed_end(view: GraphView, row: int, now: Now) -> None:
+def remember_agreed_end(view: GraphView, row: int, identity: str, now: Now) -> None:
     """Remember the name of a custom resource that is deleted with leave: what is called so ends."""
-    namespace = view.namespace(row)
-    if namespace and is_agreed(view, row, now):
+    namespace, since = view.namespace(row), 0.0
+    if not namespace:
+        return
+    if is_agreed(view, row, now) or is_given_up(view, row, identity):
         view.history.writes.count(_ended(namespace), now)
         view.history.writes.count(_ended(namespace, view.name(row)), now)
+    elif _made_lately(view, row, identity, now):
+        # WHY: what was there before it holds what another life of it has written.
+        since = view.created(row)
+    else:
+        return
+    for claim in _claims_of(view, row, since):
+        view.history.writes.count(_leave(view.uid(claim)), now)
+
+
+def remember_next_life(key: ObjectKey, view: GraphView, now: Now) -> None:
+    """Remember that a custom resource is there again: what is called after it ends no more."""
+    writes, ended = view.history.writes, _ended(key.namespace, key.name)
+    if key.namespace and (times := writes.counted(ended, now, HOUR_S)):
+        writes.count(ended, now, -times)
 
 
 def is_agreed(view: GraphView, row: int, now: Now | None) -> bool:
@@ -46,6 +84,38 @@ def is_agreed(view: GraphView, row: int, now: Now | None) -> bool:
     if now is None:
         return False
     return view.history.writes.counted(_leave(view.uid(row)), now, HOUR_S) > 0
+
+
+def is_given_up(view: GraphView, row: int, identity: str) -> bool:
+    """Whether a person deletes a custom resource that was told to stop, and has stopped.
+
+    WHY something below it at all: what an operator finds by name may run all the same.
+    """
+    if not (view.history.writes.any_left_out and _is_person(identity)):
+        return False
+    if not is_custom(view.resource(row)) or "" not in view.history.writes.left_out(view.uid(row)):
+        return False
+    below = [one for one in closure(view, (row,)) if one != row]
+    return (
+        len(below) <= BELOW
+        and any(view.resource(one) in _RUN or view.resource(one) == CLAIMS for one in below)
+        and not any(_runs(view, one) for one in below)
+    )
+
+
+def _runs(view: GraphView, row: int) -> bool:
+    """Whether an object is a pod at work, or keeps some."""
+    if view.resource(row) == PODS:
+        return not view.finished(row)
+    if view.resource(row) == CLAIMS:
+        return bool(mounting(view, row))
+    facts = view.facts(row)
+    return view.resource(row) in _RUN and isinstance(facts, WorkloadFacts) and facts.replicas != 0
+
+
+def idle_as_agreed(view: GraphView, claim: int, now: Now | None) -> bool:
+    """Whether a claim was made for a resource whose maker gave it up, and nobody uses it."""
+    return is_agreed(view, claim, now) and not mounting(view, claim)
 
 
 def ends_as_agreed(view: GraphView, row: int, now: Now | None) -> bool:
@@ -65,6 +135,33 @@ def ends_as_agreed(view: GraphView, row: int, now: Now | None) -> bool:
         counted(_ended(namespace, stem), now, HOUR_S) > 0
         for stem in _stems(view.name(row), claim=view.resource(row) == CLAIMS)
     )
+
+
+def _is_person(identity: str) -> bool:
+    return bool(identity) and account_of(identity) is None and not identity.startswith(_SYSTEM)
+
+
+def _made_lately(view: GraphView, row: int, identity: str, now: Now) -> bool:
+    """Whether who deletes a resource made it, within the day."""
+    made = view.history.creation(view.uid(row))
+    return made is not None and made.identity == identity and now.ago_s(made.at_ns) < DAY_S
+
+
+def _claims_of(view: GraphView, row: int, since: float) -> list[int]:
+    """Return the claims of the StatefulSets that a resource controls, made since a moment."""
+    # WHY first: what tests and pipelines make and take away all day has hardly ever a set.
+    sets = {one for one in view.children_of(row)[:BELOW] if view.resource(one) == STATEFUL_SETS}
+    claims = view.rows(CLAIMS, view.namespace(row)) if sets else ()
+    if len(claims) > BELOW:
+        return []
+    return [
+        claim
+        for claim in claims
+        if view.created(claim) >= since
+        and (found := statefulset_of(view, view.key(claim))) is not None
+        and found[0] in sets
+        and view.controller(found[0]) == row
+    ]
 
 
 def _stems(name: str, *, claim: bool) -> Iterator[str]:

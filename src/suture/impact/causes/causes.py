@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from suture.impact.causes.agreed import ends_as_agreed, is_agreed
+from suture.impact.causes.agreed import (
+    ends_as_agreed,
+    idle_as_agreed,
+    is_agreed,
+    is_given_up,
+)
 from suture.impact.causes.bound import bound_ends, bound_wants
 from suture.impact.causes.explained import (
     KEPT_BY_NAME,
@@ -116,8 +121,10 @@ class Causes:
         self._root = False
         if len(change.direct) == 1:
             root = change.direct[0]
-            self._root = self.explains(root) or own_namespace(
-                view, root, self.removed, identity, now
+            self._root = (
+                self.explains(root)
+                or own_namespace(view, root, self.removed, identity, now)
+                or is_given_up(view, root, identity)
             )
 
     @property
@@ -163,6 +170,8 @@ class Causes:
             return True
         resource = view.resource(row)
         if is_custom(resource) and is_agreed(view, row, self._now):
+            return True
+        if resource == CLAIMS and idle_as_agreed(view, row, self._now):
             return True
         own = self._of_type(resource)
         if own is not None and own(row):

@@ -9,12 +9,14 @@ remembered by `recent`, so that of what was left out before Suture was there nob
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.kinds import is_custom
 from suture.model.deeds import What
+from suture.model.difference import BY_ID
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -27,9 +29,17 @@ from suture.model.names import (
     WORKLOADS,
     ObjectKey,
 )
+from suture.model.objects import WorkloadFacts
 
 SHORTEST: Final = 3
 """Letters of a part's name from which it is looked for in the names of children."""
+
+WORKLOADS_ASKED: Final = 32
+"""LIMIT: workloads of a parent that are compared with each of its parts, 1 us each, as one goes."""
+
+OTHERWISE: Final = ">"
+"""Before the name of what was left out with a part and is called otherwise: a part that is there
+again says nothing of which, so that all of them are."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RUNS: Final = frozenset({PODS, JOBS, CRON_JOBS, DISRUPTION_BUDGETS, *WORKLOADS})
@@ -61,6 +71,8 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     names = view.history.writes.left_out(view.uid(parent))
     if not names:
         return False
+    if struck(view, parent, row):
+        return True
     resource = view.resource(row)
     if "" in names and (resource in _RUNS or is_custom(resource)):
         return True
@@ -73,16 +85,82 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     return any(_within(_words(part), below) for part in names)
 
 
+def unnamed(
+    view: GraphView,
+    parent: int,
+    parts: Iterable[tuple[frozenset[str], int | None]],
+    gone: frozenset[str],
+) -> frozenset[str]:
+    """Return what a workload of a part that was left out is called, if it has not the part's name.
+
+    So that of a `configServer` is called `cfg`. It is known by its size: something in what is gone
+    is to be as large, and nothing else of the parent of whose name there is no workload; and of
+    the workloads that bear no part's name it is the only one so large.
+    """
+    above, below = view.name(parent), dict[str, tuple[list[str], int | None]]()
+    for child in view.staying(view.children_of(parent)[:SIBLINGS]):
+        facts = view.facts(child)
+        if isinstance(facts, WorkloadFacts):
+            name = view.name(child).removeprefix(above)
+            below[name] = _words(name), facts.replicas
+    if len(below) > WORKLOADS_ASKED:
+        return frozenset()
+    left: dict[str, None] = dict.fromkeys(name for name in below if below[name][0])
+    sizes: dict[int, list[bool]] = {}
+    for names, size in parts:
+        asked = [_words(one) for one in names]
+        called = {
+            name
+            for name, (words, _) in below.items()
+            if any(_within(one, words) for one in asked) or not (names or words)
+        }
+        for name in called:
+            left.pop(name, None)
+        if size and not called:
+            sizes.setdefault(size, []).append(not gone.isdisjoint(names))
+    return frozenset(
+        f"{OTHERWISE}{name}"
+        for name in left
+        if (size := below[name][1])
+        and sizes.get(size) == [True]
+        and [below[one][1] for one in left].count(size) == 1
+    )
+
+
+def called_otherwise(view: GraphView, parent: int) -> frozenset[str]:
+    """Return what was left out of a parent and is called otherwise than its parts."""
+    names = view.history.writes.left_out(view.uid(parent))
+    return frozenset(name for name in names if name.startswith(OTHERWISE))
+
+
+def struck(view: GraphView, parent: int, row: int) -> bool:
+    """Whether a parent has struck from a list the very member that an object is of, by its id.
+
+    A label says of which: its name ends in `id`, and its value is that (`brokerId: "2"`).
+    """
+    ids = {
+        name.removeprefix(BY_ID)
+        for name in view.history.writes.left_out(view.uid(parent))
+        if name.startswith(BY_ID)
+    }
+    return bool(ids) and any(
+        value in ids and name.lower().endswith("id") for name, value in view.labels(row).items()
+    )
+
+
 def set_aside(view: GraphView, claim: int) -> bool:
     """Whether a claim was left by a set that was emptied and taken away, and others are in use.
 
-    Nobody uses it, its StatefulSet was scaled to nothing before it went, and of the other claims of
-    the same parent one is used by a Ready pod. WHY emptied: who takes members away one after the
-    other has moved what they held; who deletes the set under them has not.
+    Nobody uses it, its StatefulSet was scaled to nothing before it went, or its parent has struck
+    that very member from a list; and of the other claims of the same parent one is used by a Ready
+    pod. WHY emptied: who takes members away one after the other has moved what they held; who
+    deletes the set under them has not.
     """
-    if mounting(view, claim) or not _was_emptied(view, claim):
-        return False
     parent = view.controller(claim)
+    if mounting(view, claim):
+        return False
+    if not (_was_emptied(view, claim) or (parent >= 0 and struck(view, parent, claim))):
+        return False
     beside = view.children_of(parent)[:SIBLINGS] if parent >= 0 else ()
     return any(
         view.serves(pod)

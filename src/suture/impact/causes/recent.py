@@ -13,7 +13,11 @@ from typing import Final
 
 import msgspec
 
-from suture.impact.causes.agreed import remember_agreed_end, remember_leave
+from suture.impact.causes.agreed import (
+    remember_agreed_end,
+    remember_leave,
+    remember_next_life,
+)
 from suture.impact.causes.counters import (
     annotated,
     before_users,
@@ -28,6 +32,7 @@ from suture.impact.causes.counters import (
     taken_apart,
     taken_from,
 )
+from suture.impact.causes.leftout import called_otherwise, unnamed
 from suture.impact.causes.marked import (
     forget_mark,
     note_lowered,
@@ -52,6 +57,7 @@ from suture.model.difference import (
     numbers_changed,
     parts_left_out,
     parts_of,
+    sizes_of_parts,
 )
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -224,7 +230,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         if key.resource == NODES:
             writes.note_closed(key.name, now)
         elif is_custom(key.resource):
-            remember_agreed_end(view, row, now)
+            remember_agreed_end(view, row, identity, now)
             if (node := node_behind(request, view, row)) is not None:
                 writes.note_closed(view.name(node), now)
             forget_mark(view, row, now)
@@ -276,6 +282,8 @@ def _remember_creation(request: Request, after: ClusterObject, view: GraphView, 
         writes.count(not_back(identity, key.resource), now, -1)
     if key.resource in BOUND and _took_away(view, key, identity, now):
         writes.count(not_back(identity, key.resource), now, -1)
+    if is_custom(key.resource):
+        remember_next_life(key, view, now)
     writes.count(creator(identity, key.resource), now)
     writes.count(creator_in(identity, key.resource, key.namespace), now)
     writes.count(creator_like(identity, key), now)
@@ -405,8 +413,13 @@ def _remember_parts(request: Request, view: GraphView) -> None:
     """Remember which of its parts a custom resource says no more that it has."""
     gone, back = parts_left_out(request.old_body, request.new_body)
     row = view.find(request.key) if gone or back else None
-    if row is not None and (request.old is None or request.old.uid == view.uid(row)):
-        view.history.writes.note_left_out(view.uid(row), gone, back)
+    if row is None or (request.old is not None and request.old.uid != view.uid(row)):
+        return
+    if gone - {""}:
+        gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
+    if back:
+        back |= called_otherwise(view, row)
+    view.history.writes.note_left_out(view.uid(row), gone, back)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:

@@ -49,7 +49,7 @@ def engine_effects(scene: Scene) -> Iterable[DataLost]:
         volume = _volume_of(view, row) if may_be_volume(resource) else None
         if volume is None:
             continue
-        claims = _bound_to(view, volume)
+        claims = bound_to(view, volume)
         pods = [pod for claim in claims for pod in mounting(view, claim)]
         # WHY: its own engine clears one away that nobody uses, to take it up again from a copy.
         if not claims or (not pods and keeps(scene, resource)):
@@ -74,12 +74,12 @@ def _volume_of(view: GraphView, row: int) -> int | None:
     facts = view.facts(volume) if volume is not None else None
     if volume is None or not isinstance(facts, VolumeFacts) or facts.phase != "Bound":
         return None
-    if not facts.driver or _domain(facts.driver) != _domain(view.resource(row).group):
+    if not facts.driver or domain(facts.driver) != domain(view.resource(row).group):
         return None
     return None if view.gone(volume) or view.terminating(volume) else volume
 
 
-def _bound_to(view: GraphView, volume: int) -> list[int]:
+def bound_to(view: GraphView, volume: int) -> list[int]:
     """Return the claims that are there, stay, and are bound to a volume."""
     name = view.name(volume)
     return [
@@ -94,6 +94,6 @@ def _names(view: GraphView, claim: int, volume: str) -> bool:
     return isinstance(facts, ClaimFacts) and facts.volume == volume
 
 
-def _domain(name: str) -> str:
+def domain(name: str) -> str:
     """Return the last two parts of a name: whose it is."""
     return ".".join(name.rsplit(".", 2)[-2:])

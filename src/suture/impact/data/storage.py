@@ -16,11 +16,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.parents import attached, mounting, statefulset_of
+from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import Confidence, DataLost
-from suture.impact.ground.change import Change
+from suture.impact.ground.change import Change, Resized
 from suture.impact.ground.claims import PROTECTION
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
+from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import SnapshotContentFacts, VolumeFacts
 from suture.model.graph import GraphView
@@ -147,7 +149,7 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
     pods = mounting(view, row)
     staying = [pod for pod in pods if pod not in scene.removed]
     # WHY: that a Job is over says nothing of those who work with what it has made.
-    from_under = bool(staying) and row not in scene.direct
+    from_under = bool(staying) and row not in scene.direct and not _is_shed(scene, row)
     copies = snapshots_of(scene, row) + (siblings.of(row) if bound else 0)
     return DataLost(
         holder=scene.victim(row),
@@ -161,10 +163,37 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
         direct=row in scene.direct or from_under,
         explained=view.terminating(row)
         if from_under
-        else (handed and not pods) or scene.causes.explains(row),
+        else (handed and not pods) or scene.causes.explains(row) or _is_shed(scene, row),
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
     )
+
+
+def _is_shed(scene: Scene, claim: int) -> bool:
+    """Whether a StatefulSet gives a claim up for its size, as it was told to do with its claims.
+
+    At least half of it stays, only the pod that goes uses the claim, and a person makes the set
+    smaller whom no parent contradicts, or what keeps or sizes it says so.
+    WHY half: less is hardly ever meant of what holds data. WHY no machine by its own word: of that
+    it is not known whether the number is a default that came back.
+    """
+    view, resized = scene.view, scene.change.resized
+    if resized is None or not 0 < resized.before <= 2 * resized.after:
+        return False
+    found = statefulset_of(view, view.key(claim))
+    if found is None or found[0] != resized.row or found[1] < resized.after:
+        return False
+    name = f"{view.name(resized.row)}-{found[1]}"
+    if any(view.name(pod) != name for pod in mounting(view, claim)):
+        return False
+    if account_of(scene.actor.user.username) is None and not _contradicted(view, resized):
+        return True
+    return resize_explained(view, resized.row, resized.after)
+
+
+def _contradicted(view: GraphView, resized: Resized) -> bool:
+    """Whether what keeps or sizes a workload asks for more than it is to have."""
+    return asked_for(view, resized.row) > resized.after
 
 
 def _is_handed_over(scene: Scene, volume: int, claim: int) -> bool:
