@@ -52,15 +52,23 @@ def _parents(view: GraphView, row: int) -> list[int]:
 
 
 def resize_explained(
-    view: GraphView, row: int, after: int, written: Rewritten | None = None
+    view: GraphView,
+    row: int,
+    after: int,
+    written: Rewritten | None = None,
+    *,
+    together: bool = False,
 ) -> bool:
     """Whether somebody who may decide wants a workload no larger than `after`.
 
     That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
     has left out the part that it is; or is itself on its way out, and takes the workload along. The
-    autoscaler that is `written` explains nothing: it is what asks for the size.
+    autoscaler that is `written` explains nothing: it is what asks for the size; nor does any that
+    lets go `together` with too many others.
     """
-    if _within_bounds(view, row, after, written.row if written is not None else None):
+    if not together and _within_bounds(
+        view, row, after, written.row if written is not None else None
+    ):
         return True
     if after == 0 and (left_out(view, row) or _goes(view, view.controller(row))):
         return True
