@@ -57,13 +57,14 @@ def test_who_cannot_read_its_metrics_explains_no_smaller_size(after: int, floor:
 
 
 def test_who_made_an_autoscaler_sizes_by_it() -> None:
-    """Where that one is blind so is its maker, of the sizes that are that one's; not of a stop."""
+    """Where that one is blind so is its maker, of the sizes that are that one's and of a stop."""
     maker = scaler(0, 9)
     blind, well = scaler(1, 9, 9, of=maker), scaler(1, 9, of=maker)
 
     assert not explained(2, maker, blind)
     assert explained(2, maker, well)
-    assert explained(0, maker, blind)
+    assert not explained(0, maker, blind)
+    assert explained(0, maker, well)
     assert explained(2, scaler(0, 9, 9), well)
     assert not explained(0, scaler(0, 9, 9), well)
 

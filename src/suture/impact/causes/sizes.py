@@ -94,18 +94,21 @@ def _goes(view: GraphView, controller: int) -> bool:
 def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
     """Whether an autoscaler of a workload, other than the one `written`, allows a size.
 
-    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it.
+    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it:
+    a stop is no less told by what both read than the sizes in between.
     """
-    allowing = [
+    asked = [
         (scaler, facts)
         for scaler in view.sources(row, Edge.SCALES)
         if scaler != written
         and isinstance(facts := view.facts(scaler), AutoscalerFacts)
         and not view.terminating(scaler)
-        and facts.least <= after <= facts.most
     ]
-    blind = {view.controller(scaler) for scaler, facts in allowing if facts.floor > after}
-    return any(facts.floor <= after and scaler not in blind for scaler, facts in allowing)
+    blind = {view.controller(scaler) for scaler, facts in asked if facts.floor > after}
+    return any(
+        facts.least <= after <= facts.most and facts.floor <= after and scaler not in blind
+        for scaler, facts in asked
+    )
 
 
 def _asks_for_none(view: GraphView, parent: int) -> bool:
