@@ -16,6 +16,7 @@ from suture.budget.claims import Claim, Receipt
 from suture.impact.causes.parents import accountable
 from suture.impact.causes.recent import remember
 from suture.impact.causes.replaced import replacements
+from suture.impact.causes.together import remember_cut
 from suture.impact.effects import ALL_EFFECTS, Impact
 from suture.impact.estimate import estimate
 from suture.impact.ground.change import Change
@@ -135,6 +136,8 @@ def judge(
         )  # fmt: skip
     if actor.kind is IdentityKind.CONSEQUENCE:
         if not unfounded(identity, change, impact, view):
+            if change.resized is not None and point is Point.ADMISSION and not request.dry_run:
+                remember_cut(view, identity, change.resized, now)
             # WHY: it carries out what somebody else asked for and was charged for.
             return Judgement(
                 case=case, change=change, findings=findings, claims=(), receipt=GRANTED,

@@ -24,12 +24,14 @@ from suture.model.objects import (
     ClusterObject,
     CrdFacts,
     CustomFacts,
+    Ended,
     NodeFacts,
     PodFacts,
     WorkloadFacts,
 )
 from suture.model.placement import NO_EXECUTE, Placement, Taint, Toleration
 from suture.model.request import Collection, Request
+from suture.model.rules import Open as TakesAny
 from suture.model.rules import ReferenceRule, Selects, TypeName
 from suture.model.selectors import Operator, Requirement, Selector
 
@@ -434,7 +436,7 @@ def test_labels_that_daemons_and_custom_resources_select() -> None:
     daemons = thing(DAEMON_SETS, "agent", "prod", facts=WorkloadFacts(placement=asked))
     selects = Selects(FieldPath.parse("spec.nodeSelector"), TypeName("", "Node"))
     rule = ReferenceRule("peers", TypeName("net.example.com", "Peer"), selects)
-    definition = thing(CRDS, "peers", facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
+    definition = thing(CRDS, str(PEERS), facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
     peer = thing(PEERS, "tor", "", facts=CustomFacts(None, (Selection(NODES, "", asked.terms[0]),)))
     one = node("node-1", role="edge")
 
@@ -451,7 +453,7 @@ def test_only_what_selects_by_the_lost_label_is_told_of() -> None:
     """Of many custom resources of a type, alike or not: peers of a rack, of a role, of all."""
     selects = Selects(FieldPath.parse("spec.nodeSelector"), TypeName("", "Node"))
     rule = ReferenceRule("peers", TypeName("net.example.com", "Peer"), selects)
-    definition = thing(CRDS, "peers", facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
+    definition = thing(CRDS, str(PEERS), facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
     has_role = Selector((Requirement("role", Operator.EXISTS),))
     chosen = [has_role, has_role, Selector.of({"rack": "r1"}), Selector()]
     peers = [
@@ -465,6 +467,19 @@ def test_only_what_selects_by_the_lost_label_is_told_of() -> None:
 
     assert (found.selecting, found.emptied) == (2, 2)
     assert {victim.name for victim in found.victims} == {"node-1", "peer-0", "peer-1"}
+
+
+def test_of_a_kind_that_takes_any_fields_its_objects_select() -> None:
+    """As its schema would have told; what is over asks for no label any more."""
+    free = ReferenceRule("any", TypeName("net.example.com", "Peer"), TakesAny(), discovered=True)
+    definition = thing(CRDS, str(PEERS), facts=CrdFacts(PEERS, "Peer", False, rules=(free,)))
+    by_role = (Selection(NODES, "", Selector.of({"role": "edge"})),)
+    one = node("node-1", role="edge")
+
+    for ended, told in ((Ended.NO, [1]), (Ended.SURE, [])):
+        peer = thing(PEERS, "tor", "", facts=CustomFacts(None, by_role, ended=ended))
+        found = lost(relabelled(one, {}), graph_of(one, node("node-2"), definition, peer))
+        assert [effect.emptied for effect in found] == told
 
 
 NEEDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4)

@@ -326,6 +326,48 @@ def test_one_actor_that_makes_hundreds_in_a_minute() -> None:
     assert grown(lately, update(None, made(5000)), OTHER) == []
 
 
+def copy(number: int, resource: Resource = SECRETS, space: str = "prod") -> ClusterObject:
+    return thing(resource, f"token-{number}", space)
+
+
+def copied(number: int, resource: Resource = SECRETS, *, stays: bool = True) -> list[Growth]:
+    """Make so many copies, one every two seconds; return what is told of the last one."""
+    lately, told = Lately(), list[Growth]()
+    for at in range(number):
+        told = effects(lately.ask(update(None, copy(at, resource)), None, 2), Growth)
+        if stays:
+            lately.put(copy(at, resource))
+    return told
+
+
+def test_copies_that_nobody_owns_are_counted_as_under_an_owner() -> None:
+    """However slowly they are made: a loop of copies fills the store all the same."""
+    (found,) = copied(201)
+    assert (found.per, found.before, found.after) == ("owner", 200, 201)
+    assert (found.holder.resource, found.holder.name, found.wanted) == ("namespaces", "prod", -1)
+
+
+def test_of_copies_those_count_that_are_there_and_no_work() -> None:
+    """What is collected again does not grow; pods and Jobs are submitted by the thousand."""
+    assert copied(201, stays=False) == []
+    assert copied(201, PODS) == []
+    assert copied(201, JOBS) == []
+    assert copied(201, GADGETS) == []
+    assert copied(50) == []
+
+
+def test_copies_into_many_namespaces_are_a_few_in_each() -> None:
+    lately = Lately()
+    for at in range(200):
+        one = copy(at, space=f"team-{at % 20}")
+        assert grown_slowly(lately, one) == []
+        lately.put(one)
+
+
+def grown_slowly(lately: Lately, one: ClusterObject) -> list[Growth]:
+    return effects(lately.ask(update(None, one), None, 2), Growth)
+
+
 def test_a_restore_is_recovery() -> None:
     """What another actor took away within the hour may be made again, as fast as can be."""
     lately = Lately(*(made(number) for number in range(60)))

@@ -6,9 +6,12 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import owner, thing, view_of, workload
+from support.cluster import START, owner, thing, view_of, workload
 from suture.impact.causes.sizes import resize_explained
+from suture.impact.causes.together import cut_together, remember_cut
 from suture.impact.effects import PodsLost
+from suture.impact.ground.change import Resized
+from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.names import (
@@ -54,13 +57,14 @@ def test_who_cannot_read_its_metrics_explains_no_smaller_size(after: int, floor:
 
 
 def test_who_made_an_autoscaler_sizes_by_it() -> None:
-    """Where that one is blind so is its maker, of the sizes that are that one's; not of a stop."""
+    """Where that one is blind so is its maker, of the sizes that are that one's and of a stop."""
     maker = scaler(0, 9)
     blind, well = scaler(1, 9, 9, of=maker), scaler(1, 9, of=maker)
 
     assert not explained(2, maker, blind)
     assert explained(2, maker, well)
-    assert explained(0, maker, blind)
+    assert not explained(0, maker, blind)
+    assert explained(0, maker, well)
     assert explained(2, scaler(0, 9, 9), well)
     assert not explained(0, scaler(0, 9, 9), well)
 
@@ -125,3 +129,62 @@ def test_otherwise_an_autoscaler_asks_for_its_least() -> None:
     assert wanted_of_blue(green, leads=GREEN, size=1) == 4
     assert wanted_of_blue(green, leads=GREEN, by=SCALED_OBJECTS) == 4
     assert wanted_of_blue(green, leads=GREEN, member=True) == 4
+
+
+# ---- many at once
+
+
+KEDA = "system:serviceaccount:keda:keda-operator"
+LATER = Now(START.mono_ns + 91_000_000_000, START.utc_s + 91)
+
+
+def scaled_in_turn(
+    sizes: list[tuple[int, int]], *, scalers: int = 0, now: Now = START, bound: int = 0
+) -> list[bool]:
+    """Cut workloads one after the other, each that has a scaler; return what is told of each."""
+    others = [thing(SCALED_OBJECTS, f"other-{at}", "prod") for at in range(scalers)]
+    view = view_of(WEB, scaler(bound, 50), others)
+    row = view.find(WEB[0].key)
+    assert row is not None
+    found = []
+    for before, after in sizes:
+        resized = Resized(row, before, after)
+        found.append(cut_together(view, KEDA, resized, now))
+        if not found[-1]:
+            remember_cut(view, KEDA, resized, START)
+    return found
+
+
+def test_the_first_few_that_are_cut_deep_are_believed() -> None:
+    """The sixth within a minute is not, by the same actor, of hardly more than so many scalers."""
+    assert scaled_in_turn([(6, 0)] * 7) == [False] * 5 + [True] * 2
+    assert scaled_in_turn([(20, 2)] * 6, bound=2)[-1]
+    assert scaled_in_turn([(6, 0)] * 8, scalers=69) == [False] * 7 + [True]
+    assert not any(scaled_in_turn([(6, 0)] * 7, scalers=100))
+    assert not any(scaled_in_turn([(6, 0)] * 7, now=LATER))
+
+
+@pytest.mark.parametrize("size", [(1, 0), (6, 3), (50, 45), (2, 1), (0, 4)])
+def test_what_lets_one_go_or_goes_step_by_step_is_no_deep_cut(size: tuple[int, int]) -> None:
+    """Idle consumers that had one left, tiers at night: however many they are."""
+    assert not any(scaled_in_turn([size] * 30))
+
+
+def test_what_nobody_sizes_is_not_counted() -> None:
+    view = view_of(WEB)
+    row = view.find(WEB[0].key)
+    assert row is not None
+    resized = Resized(row, 6, 0)
+    for _ in range(9):
+        remember_cut(view, KEDA, resized, START)
+    assert not cut_together(view, KEDA, resized, START)
+    assert not cut_together(view, KEDA, resized, None)
+
+
+def test_bounds_explain_nothing_of_what_all_let_go_together() -> None:
+    """What asks for the size itself still does."""
+    view = view_of(WEB, scaler(0, 5))
+    row = view.find(WEB[0].key)
+    assert row is not None
+    assert resize_explained(view, row, 0)
+    assert not resize_explained(view, row, 0, together=True)

@@ -138,6 +138,45 @@ def test_rules_of_one_kind_that_become_rules_of_all() -> None:
     assert found.newly == ("own-backend", "kube-system", "leases", "everything", "pods")
 
 
+OF_ALL = (WebhookRule(("CREATE", "UPDATE"), ("*",), ("*",), ("*",)),)
+
+
+def slow(seconds: int, **parts: Any) -> ClusterObject:
+    """Make a webhook that fails open and looks at everything, and waits for so long."""
+    return hooked(
+        webhook("audit", BACKEND, fail_closed=False), rules=OF_ALL, waits_s=seconds, **parts
+    )
+
+
+def holding(before: ClusterObject | None, after: ClusterObject) -> list[tuple[str, ...]]:
+    """Return what would be held up, of all that a webhook comes to match."""
+    graph = graph_of(*CLUSTER, *([before] if before else []))
+    return [one.newly for one in widened(update(before, after), graph) if one.fail_closed]
+
+
+def test_what_fails_open_may_still_keep_leases_waiting_for_too_long() -> None:
+    """Who renews a lease has given up by then; told when it comes to be so, and not again."""
+    assert holding(None, slow(10)) == [("leases",)]
+    assert holding(slow(3), slow(30)) == [("leases",)]
+    assert holding(hooked(slow(10), rules=()), slow(10)) == [("leases",)]
+    assert holding(slow(10), slow(30)) == []
+    assert holding(hooked(slow(10), fail_closed=True), slow(10)) == []
+
+
+def test_what_fails_open_soon_or_spares_leases_is_installed() -> None:
+    """It answers in time, leaves the system's namespaces out, or asks about other kinds."""
+    spared = Selector(
+        (
+            Requirement(
+                "kubernetes.io/metadata.name", Operator.NOT_IN, ("kube-node-lease", "kube-system")
+            ),
+        )
+    )
+    assert holding(None, slow(3)) == []
+    assert holding(None, slow(10, namespace_selector=spared)) == []
+    assert holding(None, webhook("audit", BACKEND, fail_closed=False)) == []
+
+
 def test_labels_that_nobody_has_reach_nobody() -> None:
     """An objectSelector that pods opt in by matches none of the cluster's components."""
     after = hooked(webhook("injector", BACKEND), object_selector=OPTED_IN)

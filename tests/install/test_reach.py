@@ -134,6 +134,35 @@ def test_what_must_work_while_it_is_down_is_not_newly_matched(
     assert by(MESH, configuration(), configuration(given_hook)) == ""
 
 
+SLOW = hook(failurePolicy="Ignore", timeoutSeconds=10, rules=[rule("*", "*")])
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "refused"),
+    [
+        pytest.param(None, SLOW, True, id="new"),
+        pytest.param({**SLOW, "timeoutSeconds": 3}, SLOW, True, id="waits-longer"),
+        pytest.param({**SLOW, "rules": [PODS]}, SLOW, True, id="reaches-further"),
+        pytest.param(SLOW, {**SLOW, "timeoutSeconds": 30}, False, id="as-before"),
+        pytest.param({**SLOW, "failurePolicy": "Fail"}, SLOW, False, id="failed-closed-before"),
+        pytest.param(None, {**SLOW, "timeoutSeconds": 4}, False, id="soon-enough"),
+        pytest.param(
+            None,
+            {**SLOW, "namespaceSelector": only("kube-system", "kube-node-lease", operator="NotIn")},
+            False,
+            id="left-out",
+        ),
+    ],
+)
+def test_what_fails_open_does_not_keep_leases_waiting(
+    was: dict[str, Any] | None, is_now: dict[str, Any], *, refused: bool
+) -> None:
+    """Who renews a lease has given up before the API server lets the write pass."""
+    found = by(MESH, configuration(is_now), configuration(was) if was else None)
+    assert ("would match leases for too long, " in found) is refused
+    assert bool(found) is refused
+
+
 @pytest.mark.parametrize("given_hook", NARROW)
 def test_what_is_not_certain_passes(given_hook: dict[str, Any]) -> None:
     """A label or a condition may spare what matters; what fails open stands in nobody's way."""
@@ -206,6 +235,7 @@ CONFIGURATIONS = st.none() | st.fixed_dictionaries(
                     "namespaceSelector": SELECTORS,
                     "objectSelector": SELECTORS,
                     "matchConditions": st.just([]),
+                    "timeoutSeconds": st.sampled_from([1, 10]),
                     "rules": st.lists(
                         st.sampled_from([PODS, rule("*", "*"), rule("", "nodes"), {}]), max_size=2
                     ),

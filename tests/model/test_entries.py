@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from suture.model.difference import numbers_changed, parts_changed, parts_of
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
+from suture.model.listtexts import values_listed
 
 ROLES = """\
 - rolearn: arn:aws:iam::1:role/nodes
@@ -47,6 +48,70 @@ def test_a_role_that_is_gone_from_a_role_map() -> None:
     assert "- rolearn: arn:aws:iam::1:role/nodes" in found
     assert {"- system:bootstrappers", "- system:nodes"} <= set(found)
     assert "- system:masters" not in found
+
+
+SORTED = """\
+- groups:
+  - system:masters
+  rolearn: arn:aws:iam::1:role/other
+  username: 'other'
+- groups:
+  - system:masters
+  rolearn: arn:aws:iam::1:role/admin
+  username: admin
+- groups: [system:bootstrappers, "system:nodes"]
+  # Of the nodes.
+  rolearn: "arn:aws:iam::1:role/nodes"
+  username: system:node:{{EC2PrivateDNSName}}
+"""
+IN_BRACKETS = (
+    '[{"rolearn":"arn:aws:iam::1:role/nodes","username":"system:node:{{EC2PrivateDNSName}}",'
+    '"groups":["system:bootstrappers","system:nodes"]},{"rolearn":"arn:aws:iam::1:role/admin",'
+    '"username":"admin","groups":["system:masters"]}]'
+)
+
+
+@pytest.mark.parametrize("anew", [SORTED, IN_BRACKETS])
+def test_a_list_that_another_tool_writes_anew_has_lost_nothing(anew: str) -> None:
+    """Its keys in another order, in quotes or not, in lines or in brackets."""
+    assert texts_dropped("data.mapRoles", ROLES, anew) == []
+    assert texts_dropped("data.mapRoles", anew, ROLES) == [] or anew == SORTED
+
+
+@pytest.mark.parametrize("anew", [SORTED, IN_BRACKETS])
+def test_what_a_list_loses_as_it_is_written_anew(anew: str) -> None:
+    """The values that are nowhere any more, and not those that are only written otherwise."""
+    without = anew.replace("role/nodes", "role/others")
+    (found,) = texts_dropped("data.mapRoles", ROLES, without)
+    assert (found.before, found.entries) == (7, ("arn:aws:iam::1:role/nodes",))
+    (all_gone,) = texts_dropped("data.mapRoles", ROLES, "[]\n")
+    assert len(all_gone.entries) == all_gone.before
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("- a\n- b: 'c d'\n  e: [f, {g: h}]\n", ["a", "c d", "f", "h"]),
+        ("- - a\n  - b # b\n", ["a", "b"]),
+        ("# first\n---\n- a: |\n    text\n", ["text"]),
+        ('[{"a":"b","c":["d:e"]}]', ["b", "d:e"]),
+        ("[]", []),
+        ("", None),
+        ("a: b\n", None),
+        ("{a: b}", None),
+        ("-a\n", None),
+    ],
+)
+def test_what_a_list_says(text: str, values: list[str] | None) -> None:
+    """Items, and what their fields say; of anything else nothing is known."""
+    assert values_listed(text) == values
+
+
+@given(st.text("-a:'\"[]{},# \n\\"))
+def test_whatever_is_written_it_is_read_without_complaint(text: str) -> None:
+    """Not every list is one, and many are written badly."""
+    found = values_listed(text)
+    assert found is None or all(isinstance(one, str) for one in found)
 
 
 def test_a_plugin_that_is_gone_from_a_name_server() -> None:

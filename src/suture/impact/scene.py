@@ -8,9 +8,11 @@ from __future__ import annotations
 from suture.impact.causes.causes import Causes
 from suture.impact.causes.explained import tied
 from suture.impact.causes.parents import maker_of
+from suture.impact.causes.sizes import resize_explained
+from suture.impact.causes.together import cut_together
 from suture.impact.effects import Victim
 from suture.impact.ground.bars import Bars
-from suture.impact.ground.change import Change
+from suture.impact.ground.change import Change, Resized
 from suture.model.actor import Actor
 from suture.model.clock import Now
 from suture.model.edges import Edge
@@ -141,6 +143,13 @@ class Scene:
             actor = self.actor
             found = self._tied[row] = tied(self.view, row, actor.user.username, actor.pod_uid)
         return found
+
+    def size_explained(self, resized: Resized) -> bool:
+        """Whether somebody who may decide wants a workload no larger than it is to be."""
+        together = cut_together(self.view, self.request.user.username, resized, self.now)
+        return resize_explained(
+            self.view, resized.row, resized.after, self.change.rewritten, together=together
+        )
 
     def victim(self, row: int) -> Victim:
         """Name the object in a row as effects do, each once."""

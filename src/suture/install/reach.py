@@ -27,6 +27,8 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 _SYSTEM = "kube-system"
 _HEARTBEATS = (_SYSTEM, "kube-node-lease")
 _WRITES = ("*", "CREATE", "UPDATE", "DELETE")
+_RENEWED_WITHIN_S = 5
+"""As `impact.admission.scope` has it."""
 
 # What the components in kube-system write, or are made of; `impact.admission.scope` has the same.
 _ESSENTIAL = (
@@ -45,14 +47,15 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
     """
     before = "oldObject != null && has(oldObject.webhooks) && oldObject.webhooks"
     newly = " + ".join(
-        f"(has(object.webhooks) && object.webhooks.exists(w, {_closed('w')} && ({met('w')}) && "
-        f"!({before}.exists(o, o.name == w.name && {_closed('o')} && ({met('o')})))) "
+        f"(has(object.webhooks) && object.webhooks.exists(w, ({holds('w')}) && ({met('w')}) && "
+        f"!({before}.exists(o, o.name == w.name && ({held('o')}) && ({met('o')})))) "
         f"? [{text(word)}] : [])"
-        for word, met in (
-            ("its own backend", _own),
-            (_SYSTEM, _system),
-            ("nodes", _nodes),
-            ("leases", _leases),
+        for word, holds, held, met in (
+            ("its own backend", _closed, _closed, _own),
+            (_SYSTEM, _closed, _closed, _system),
+            ("nodes", _closed, _closed, _nodes),
+            ("leases", _closed, _closed, _leases),
+            ("leases for too long", _slow, _closed_or_slow, _leases),
         )
     )
     document = admission_policy(
@@ -69,7 +72,7 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
         expression="!variables.enforced || size(variables.newly) == 0",
         message=(
             "'suture: a webhook of ' + (has(object.metadata.name) ? object.metadata.name : '') + "
-            "' fails closed and would match ' + variables.newly.join(', ') + "
+            "' fails closed, or waits too long, and would match ' + variables.newly.join(', ') + "
             f"', which could not be written while it is down [{REACH_POLICY}]; exclude "
             "kube-system and its own namespace by kubernetes.io/metadata.name, or ask a person'"
         ),
@@ -129,6 +132,19 @@ def _closed(w: str) -> str:
         f"(!has({w}.failurePolicy) || {w}.failurePolicy != 'Ignore') && "
         f"!(has({w}.matchConditions) && size({w}.matchConditions) > 0)"
     )
+
+
+def _slow(w: str) -> str:
+    """Whether it fails open, but waits for longer than who renews a Lease does."""
+    return (
+        f"has({w}.failurePolicy) && {w}.failurePolicy == 'Ignore' && "
+        f"(!has({w}.timeoutSeconds) || {w}.timeoutSeconds >= {_RENEWED_WITHIN_S}) && "
+        f"!(has({w}.matchConditions) && size({w}.matchConditions) > 0)"
+    )
+
+
+def _closed_or_slow(w: str) -> str:
+    return f"({_closed(w)} || {_slow(w)})"
 
 
 def _own(w: str) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from suture.model.difference import UNREADABLE
+from suture.model.listtexts import values_listed
 
 NAME = 60
 """LIMIT: characters of an entry's name that are told; five of them fit a refusal."""
@@ -46,6 +47,8 @@ def keys_dropped(field: str, old: Mapping[str, object], new: Mapping[str, object
 def texts_dropped(field: str, old: str, new: str) -> list[Dropped]:
     """Return what is gone from inside a text: of JSON its keys and items, else its lines.
 
+    Of a list that is written in another way by now, its values, where fewer of those are gone.
+
     A text of one line is a value, not a list of entries: it is changed, and nothing is gone. Lines
     come with those first whose name is nowhere any more, and each name once before any repeats.
     """
@@ -59,6 +62,12 @@ def texts_dropped(field: str, old: str, new: str) -> list[Dropped]:
     gone = had - has
     if not gone:
         return []
+    listed, now = values_listed(old), values_listed(new)
+    if listed is not None and now is not None:
+        lost = list((Counter(listed) - Counter(now)).elements())
+        # WHY only where it is less: a value that is only changed is gone, its line is not.
+        if len(lost) * had.total() < gone.total() * len(listed):
+            return [Dropped(field, len(listed), tuple(map(_short, lost)))] if lost else []
     depths = dict(reversed(lines))
     # WHY in this order: a block says more than what is in it, or than one word of many.
     names = sorted(gone, key=lambda word: (word in has, depths[word]))

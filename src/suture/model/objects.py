@@ -163,12 +163,17 @@ class MatchCondition(msgspec.Struct, frozen=True, gc=False):
     expression: str
 
 
+WEBHOOK_WAITS_S: Final = 10
+"""How long a webhook that does not say is waited for. SOURCE: admissionregistration/v1."""
+
+
 class Webhook(msgspec.Struct, frozen=True, gc=False):
     """One webhook of a configuration. `service` None: it is called by URL.
 
     `namespace_selector` and `object_selector` are never absent here: the API server defaults both
     to the empty selector, which excludes nothing. `exact`: a request is matched only in the group
-    and version that it was made in, not in equivalent ones.
+    and version that it was made in, not in equivalent ones. `waits_s`: how long an answer is waited
+    for.
     """
 
     name: str
@@ -180,6 +185,7 @@ class Webhook(msgspec.Struct, frozen=True, gc=False):
     conditions: tuple[MatchCondition, ...] = ()
     exact: bool = False
     port: int = HTTPS
+    waits_s: int = WEBHOOK_WAITS_S
 
     @property
     def conditional(self) -> bool:

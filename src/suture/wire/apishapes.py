@@ -14,6 +14,7 @@ from suture.model.edges import Edge, Need
 from suture.model.names import SERVICES, ObjectKey, Resource
 from suture.model.objects import (
     HTTPS,
+    WEBHOOK_WAITS_S,
     ApiServiceFacts,
     CrdFacts,
     Facts,
@@ -179,6 +180,7 @@ class _Webhook(msgspec.Struct, rename="camel", gc=False):
     object_selector: LabelSelector | None = None
     match_conditions: tuple[_Condition, ...] | None = None
     match_policy: str = "Equivalent"
+    timeout_seconds: int | None = None
 
 
 class WebhookDocument(ManagedDocument, gc=False):
@@ -233,6 +235,7 @@ def _webhook(found: _Webhook) -> Webhook:
         tuple(MatchCondition(one.name, one.expression) for one in found.match_conditions or ()),
         exact=found.match_policy == "Exact",
         port=_port(found.client_config.service if found.client_config else None),
+        waits_s=WEBHOOK_WAITS_S if found.timeout_seconds is None else found.timeout_seconds,
     )
 
 

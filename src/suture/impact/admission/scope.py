@@ -38,7 +38,7 @@ from suture.model.names import (
     VALIDATING_WEBHOOKS,
     Resource,
 )
-from suture.model.objects import Webhook, WebhookFacts
+from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
 WEBHOOKS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS})
 BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
@@ -54,6 +54,10 @@ of the cluster itself."""
 
 HEARTBEATS: Final = (SYSTEM, "kube-node-lease")
 """Namespaces of the Leases by which components lead and nodes live. SOURCE: Kubernetes' own."""
+
+RENEWED_WITHIN_S: Final = 5
+"""How long a component that leads waits for one renewal of its Lease: half of the time after which
+it gives up. SOURCE: client-go leaderelection and Kubernetes' defaults (`renewDeadline` 10 s)."""
 
 WRITES: Final = ("CREATE", "UPDATE", "DELETE")
 
@@ -110,6 +114,8 @@ def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
         before = known.get(hook.name)
         if before == hook:
             continue
+        if _outwaits(hook):
+            yield from _leases_lost(scene, made.after, hook, before)
         if before is not None and hook.fail_closed and not before.fail_closed:
             # What did not stand in the way when nobody answered does now.
             before = None
@@ -131,6 +137,35 @@ def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
             created=made.before is None,
             confidence=Confidence.BOUNDED if found.unsure else Confidence.EXACT,
         )
+
+
+def _outwaits(hook: Webhook) -> bool:
+    """Whether a webhook lets pass what nobody answers, but later than a Lease has to be renewed."""
+    return not hook.fail_closed and hook.waits_s >= RENEWED_WITHIN_S
+
+
+def _leases_lost(
+    scene: Scene, source: ClusterObject, hook: Webhook, before: Webhook | None
+) -> Iterator[ScopeWidened]:
+    """Tell of a webhook for which a renewal would wait until it is too late, and did not before.
+
+    That it fails open is of no help then: who renews has gone before the answer comes.
+    """
+    found = _Reach(scene, hook)
+    held = before is not None and (before.fail_closed or _outwaits(before))
+    if not found.leases() or (held and before and _Reach(scene, before).leases()):
+        return
+    yield ScopeWidened(
+        source=named(source.key, source.uid),
+        what="webhook",
+        part=hook.name,
+        fail_closed=True,
+        backend_ready=_ready(scene.view, hook),
+        newly=("leases",),
+        matched_before=0,
+        matched_after=1,
+        confidence=Confidence.BOUNDED if found.unsure else Confidence.EXACT,
+    )
 
 
 def _looked_into(scene: Scene) -> Iterator[ScopeWidened]:

@@ -42,6 +42,7 @@ from suture.impact.causes.marked import (
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.stepdown import note_size
+from suture.impact.causes.together import remember_cut
 from suture.impact.causes.unsettled import note_evicted
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
@@ -167,6 +168,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         _remember_removal(request, change, view, now)
     if change.resized is not None and not change.resized.asked:
         _remember_size(request, change, view, now)
+        remember_cut(view, request.user.username, change.resized, now)
     made = change.rewritten
     if made is not None:
         if made.before is None:

@@ -52,15 +52,23 @@ def _parents(view: GraphView, row: int) -> list[int]:
 
 
 def resize_explained(
-    view: GraphView, row: int, after: int, written: Rewritten | None = None
+    view: GraphView,
+    row: int,
+    after: int,
+    written: Rewritten | None = None,
+    *,
+    together: bool = False,
 ) -> bool:
     """Whether somebody who may decide wants a workload no larger than `after`.
 
     That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
     has left out the part that it is; or is itself on its way out, and takes the workload along. The
-    autoscaler that is `written` explains nothing: it is what asks for the size.
+    autoscaler that is `written` explains nothing: it is what asks for the size; nor does any that
+    lets go `together` with too many others.
     """
-    if _within_bounds(view, row, after, written.row if written is not None else None):
+    if not together and _within_bounds(
+        view, row, after, written.row if written is not None else None
+    ):
         return True
     if after == 0 and (left_out(view, row) or _goes(view, view.controller(row))):
         return True
@@ -86,18 +94,21 @@ def _goes(view: GraphView, controller: int) -> bool:
 def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
     """Whether an autoscaler of a workload, other than the one `written`, allows a size.
 
-    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it.
+    One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it:
+    a stop is no less told by what both read than the sizes in between.
     """
-    allowing = [
+    asked = [
         (scaler, facts)
         for scaler in view.sources(row, Edge.SCALES)
         if scaler != written
         and isinstance(facts := view.facts(scaler), AutoscalerFacts)
         and not view.terminating(scaler)
-        and facts.least <= after <= facts.most
     ]
-    blind = {view.controller(scaler) for scaler, facts in allowing if facts.floor > after}
-    return any(facts.floor <= after and scaler not in blind for scaler, facts in allowing)
+    blind = {view.controller(scaler) for scaler, facts in asked if facts.floor > after}
+    return any(
+        facts.least <= after <= facts.most and facts.floor <= after and scaler not in blind
+        for scaler, facts in asked
+    )
 
 
 def _asks_for_none(view: GraphView, parent: int) -> bool:

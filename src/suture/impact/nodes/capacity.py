@@ -17,13 +17,13 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unplaced
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
+from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.nodes.closing import Closing, joined_since
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
-from suture.model.names import CRDS, DAEMON_SETS, NODES, Resource
-from suture.model.objects import ClusterObject, CrdFacts, CustomFacts, NodeFacts, WorkloadFacts
+from suture.model.names import DAEMON_SETS, NODES, Resource
+from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, WorkloadFacts
 from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
-from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts, Selects
 from suture.model.writes import HOUR_S
 
 CONTROL_PLANE: Final = frozenset(
@@ -255,14 +255,15 @@ def _accepted(view: GraphView, gone: int, asked: Placement) -> bool:
 def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Placement]]:
     """Yield the custom resources that select nodes by some labels, each with what it selects.
 
-    What many say alike is read once: a network plugin may have a peer for each node.
+    Not those whose work is over: they ask for nothing any more. What many say alike is read once: a
+    network plugin may have a peer for each node.
     """
-    for resource in _selecting_nodes(view):
+    for resource in selecting_types(view, NODES):
         rows = view.rows(resource)
         numbers, shared = view.shared_facts(rows)
         asking: dict[int, Placement] = {}
         for number, facts in shared.items():
-            if isinstance(facts, CustomFacts):
+            if isinstance(facts, CustomFacts) and facts.ended is not Ended.SURE:
                 asked = Placement(
                     terms=tuple(one.selector for one in facts.selections if one.resource == NODES)
                 )
@@ -271,25 +272,3 @@ def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Pla
         for row, number in zip(rows, numbers, strict=True):
             if number in asking:
                 yield row, asking[number]
-
-
-def _selecting_nodes(view: GraphView) -> set[Resource]:
-    """Return the custom types of which a rule says that they select nodes."""
-    found: set[Resource] = set()
-    for row in view.rows(CRDS):
-        facts = view.facts(row)
-        if isinstance(facts, CrdFacts) and any(map(_selects_nodes, facts.rules)):
-            found.add(facts.resource)
-    for row in view.rows(REFERENCE_RULES):
-        facts = view.facts(row)
-        if isinstance(facts, RuleFacts) and facts.rule and _selects_nodes(facts.rule):
-            of = facts.rule.of
-            resource = view.kind(of.group, of.kind) if of.kind else Resource(of.group, of.plural)
-            if resource is not None:
-                found.add(resource)
-    return found
-
-
-def _selects_nodes(rule: ReferenceRule) -> bool:
-    of = rule.says.of if isinstance(rule.says, Selects) else None
-    return of is not None and not of.group and "nodes" in {of.plural, f"{of.kind.lower()}s"}

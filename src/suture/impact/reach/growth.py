@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.counters import creator, creator_in
+from suture.impact.causes.counters import creator, creator_in, creator_like
 from suture.impact.effects import Confidence, Growth, Victim
 from suture.impact.ground.change import Change
+from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene, named
 from suture.model.clock import Now
 from suture.model.deeds import What
@@ -57,6 +58,8 @@ def growth_effects(scene: Scene) -> Iterator[Growth]:
         by = creator(scene.request.user.username, made.key.resource)
         lately = scene.view.history.writes.counted(by, now, MINUTE_S)
     yield from _under_owners(scene, made, lately)
+    if now is not None and not made.owners:
+        yield from _alike(scene, made, lately, now)
     if now is not None and lately >= CREATED_TOLD:
         yield from _by_actor(scene, made, lately, now)
 
@@ -76,6 +79,27 @@ def _under_owners(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Gr
         yield Growth(
             resource=str(resource), per="owner", holder=scene.victim(owner), before=before,
             after=before + 1, lately=lately, wanted=wanted, recovery=recovers(scene, made),
+        )  # fmt: skip
+
+
+def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator[Growth]:
+    """Tell of objects that nobody owns and that one actor makes over and over, under one name.
+
+    As under an owner, which nobody has set here: the copies of a copy, the tokens of an account.
+    Only what is there still counts. WHY not work, nor custom resources: of those thousands are
+    submitted under one name, and end by themselves.
+    """
+    view, key = scene.view, made.key
+    if not key.namespace or key.resource in (PODS, JOBS) or is_custom(key.resource):
+        return
+    alike = view.history.writes.counted(creator_like(scene.request.user.username, key), now, HOUR_S)
+    before = min(alike, view.place_count(key.resource, key.namespace)) if alike else 0
+    if before >= CHILDREN_TOLD:
+        yield Growth(
+            resource=str(key.resource), per="owner",
+            holder=named(ObjectKey(NAMESPACES, "", key.namespace)), before=before,
+            after=before + 1, lately=lately, recovery=recovers(scene, made),
+            confidence=Confidence.BOUNDED,
         )  # fmt: skip
 
 

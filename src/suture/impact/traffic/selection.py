@@ -15,13 +15,13 @@ from typing import Final
 
 from suture.impact.effects import Confidence, Growth, SelectionChanged
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.ground.stamps import FOLLOWING, template_changed
 from suture.impact.ordinary.delivery import turns_to_next
 from suture.impact.ordinary.keepers import is_own
 from suture.impact.ordinary.roles import moves_role, root_of
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene, named
-from suture.impact.traffic.selectingkinds import selecting_types
 from suture.model.edges import Selection
 from suture.model.graph import GraphView
 from suture.model.names import (

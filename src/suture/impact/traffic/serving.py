@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import (
     Confidence,
     EndpointsLost,
@@ -199,7 +198,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     taken, barred = taken_from_services(scene, resized)
     if not taken:
         return
-    asked = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+    asked = scene.size_explained(resized)
     asked = asked or notes_size(scene.request, resized)
     # WHY not where none that stays is Ready: who wants fewer wants these.
     cause = (

@@ -16,7 +16,6 @@ from typing import Final
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
 from suture.impact.causes.parents import wanted_count
-from suture.impact.causes.sizes import resize_explained
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
@@ -364,7 +363,7 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         members, after = resized.before, min(before, resized.after)
         if after >= majority(members) or after >= before:
             return
-        explained = resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+        explained = scene.size_explained(resized)
     yield QuorumLost(
         owner=scene.victim(resized.row),
         members=members,

@@ -13,7 +13,7 @@ from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
 from suture.impact.causes.explained import held_up
 from suture.impact.causes.parents import wanted_count
-from suture.impact.causes.sizes import asked_for, resize_explained
+from suture.impact.causes.sizes import asked_for
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
@@ -150,7 +150,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
     if count <= 0:
         return
     explained = (
-        resize_explained(view, resized.row, resized.after, scene.change.rewritten)
+        scene.size_explained(resized)
         or answered_meanwhile(scene, resized)
         or puts_back(scene, resized)
         or stops_for_next(scene, resized)

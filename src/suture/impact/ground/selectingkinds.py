@@ -1,7 +1,7 @@
 """Types whose objects select objects of another type, by what rules say of them.
 
-Apart from `selection`, which asks it only when the labels of something else than a pod change: what
-selects pods of its own namespace the graph knows by label.
+Asked only when the labels of something else than a pod change, a node's among them: what selects
+pods of its own namespace the graph knows by label.
 Source: schemas of definitions and ReferenceRules; see `model.rules`.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from suture.model.graph import GraphView
 from suture.model.names import CRDS, Resource
 from suture.model.objects import CrdFacts
-from suture.model.rules import REFERENCE_RULES, RuleFacts, Selects, TypeName
+from suture.model.rules import REFERENCE_RULES, Open, RuleFacts, Selects, TypeName
 
 
 def selecting_types(view: GraphView, resource: Resource) -> Iterable[Resource]:
@@ -37,10 +37,14 @@ def selecting_types(view: GraphView, resource: Resource) -> Iterable[Resource]:
 
 
 def _selects(view: GraphView, says: object, resource: Resource) -> bool:
+    # WHY what takes any fields: its objects tell themselves what they select, each its own.
+    if isinstance(says, Open):
+        return True
     return isinstance(says, Selects) and _means(view, says.of, resource)
 
 
 def _means(view: GraphView, name: TypeName, resource: Resource) -> bool:
     if name.group != resource.group:
         return False
-    return name.plural == resource.plural or view.kind(name.group, name.kind) == resource
+    meant = {name.plural, f"{name.kind.lower()}s"}
+    return resource.plural in meant or view.kind(name.group, name.kind) == resource

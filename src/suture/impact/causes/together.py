@@ -1,0 +1,52 @@
+"""Scalers that all let go in one moment: each may, and no load ends everywhere at once.
+
+Beside `sizes`, which asks of one workload whether its scaler may decide so. Scalers read what they
+go by from a few sources; one that answers with nothing is believed by all of them. What ends by
+itself ends here and there. So the first few are believed, and the others have to come again later:
+a scaler asks again within the minute, and what stays too large for so long costs little. Pure.
+LIMIT: a few scalers that are deceived are not told from a few that are right.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.ground.change import Resized
+from suture.model.clock import Now
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+
+MINUTE_S: Final = 60
+BELIEVED: Final = 5
+"""How many workloads an actor may cut deep within a minute: a chain of services that has no more
+to do is as long."""
+
+BELIEVED_PERCENT: Final = 10
+"""The same as a share of the scalers of a type; the larger one counts."""
+
+
+def remember_cut(view: GraphView, identity: str, resized: Resized, now: Now) -> None:
+    """Remember of a size that was let through that it cut deep what a scaler sizes."""
+    if _is_deep(resized) and view.sources(resized.row, Edge.SCALES):
+        view.history.writes.count(_cutter(identity), now)
+
+
+def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | None) -> bool:
+    """Whether an actor cuts a workload deep after so many others that one cause is behind it."""
+    if now is None or not _is_deep(resized):
+        return False
+    others = view.history.writes.counted(_cutter(identity), now, MINUTE_S)
+    if others < BELIEVED:
+        return False
+    scalers = view.sources(resized.row, Edge.SCALES)
+    known = max((view.count(view.resource(one)) for one in scalers), default=0)
+    return bool(scalers) and others * 100 >= known * BELIEVED_PERCENT
+
+
+def _is_deep(resized: Resized) -> bool:
+    """Whether more than half goes in one step, and more than one."""
+    return resized.before - resized.after > 1 and resized.after * 2 < resized.before
+
+
+def _cutter(identity: str) -> str:
+    return f"cut/{identity}"
