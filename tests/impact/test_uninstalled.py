@@ -32,12 +32,15 @@ from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     AUTOSCALERS,
+    CLAIMS,
     DEPLOYMENTS,
+    INGRESS_CLASSES,
     INGRESSES,
     PODS,
     REPLICA_SETS,
     SECRETS,
     SERVICES,
+    STORAGE_CLASSES,
     ObjectKey,
     Resource,
 )
@@ -294,6 +297,37 @@ def test_a_workload_that_an_autoscaler_has_at_nothing(least: int, counted: int) 
     view = cluster(application(), marked(first, SHOP), others, front, scaler)
     assert removed(view, first)["deployments.apps"].counted == counted
     assert removed(view, front)["services"].counted == counted
+
+
+# ---------------------------------------------------------------- a class that others name
+
+
+@pytest.mark.parametrize(
+    ("kind", "edge", "user"),
+    [
+        pytest.param(INGRESS_CLASSES, Edge.CLASS, thing(INGRESSES, "front", "web"), id="routes"),
+        pytest.param(STORAGE_CLASSES, Edge.STORAGE_CLASS, thing(CLAIMS, "data", "web"), id="data"),
+    ],
+)
+def test_who_does_the_work_for_a_class_that_others_name(
+    kind: Resource, edge: Edge, user: ClusterObject
+) -> None:
+    """The class is of the release that is uninstalled; what names it stays, and would have nobody.
+
+    Not where nothing but the release names it, nor where the release is upgraded.
+    """
+    of_it = marked(thing(kind, "fast"), RELEASE)
+    naming = msgspec.structs.replace(user, needs=(Need(edge, of_it.key),))
+    parts = [of_it, *shop(2, RELEASE)]
+    target = marked(service("part-0"), RELEASE)
+
+    def wanted(*things: ClusterObject) -> int:
+        return removed(cluster(parts, *things), target)["services"].wanted
+
+    assert wanted(record("uninstalling"), naming) == 1
+    assert wanted(record("deployed"), naming) == 0
+    assert wanted(record("uninstalling"), marked(naming, RELEASE)) == 0
+    assert wanted(record("uninstalling")) == 0
 
 
 # ---------------------------------------------------------------- another release
