@@ -44,7 +44,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 HANDLER = operator("system:serviceaccount:gitops:controller")
@@ -115,6 +115,30 @@ def gone(view: GraphView, *keys: ObjectKey) -> GraphView:
 def test_a_part_is_pruned_and_the_rest_stays(parts: int, told: list[bool]) -> None:
     """Up to a half of what an application keeps, or two: who takes more takes it apart."""
     assert retired(cluster(application(), shop(parts, SHOP)), parts) == told
+
+
+@pytest.mark.parametrize(
+    ("ready", "ago_s", "told"),
+    [
+        pytest.param(True, 60, [True] * 5, id="they serve"),
+        pytest.param(False, 60, [True, True, False, False, False], id="they never start"),
+        pytest.param(False, 7200, [True] * 5, id="they are at rest since long"),
+    ],
+)
+def test_parts_that_get_other_names(ready: bool, ago_s: int, told: list[bool]) -> None:
+    """What stands for them was just made, and is a part that is left once a pod of it is Ready."""
+    new = [
+        msgspec.structs.replace(one, facts=PodFacts(ready=ready))
+        if isinstance(one.facts, PodFacts)
+        else one
+        for number in range(5)
+        for one in workload(f"next-{number}")
+    ]
+    new = [marked(one, SHOP) if one.key.resource == DEPLOYMENTS else one for one in new]
+    view, by = cluster(application(), shop(5, SHOP), new), HANDLER.user.username
+    for one in new:
+        view.history.note_created(one.uid, by, by, one.key, NOW.plus_s(-ago_s))
+    assert retired(view, 5) == told
 
 
 def test_parts_that_are_made_anew_are_none_taken() -> None:

@@ -15,6 +15,7 @@ from typing import Final
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
 from suture.impact.ordinary.keepers import lives, works_for
+from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.deeds import What
@@ -106,7 +107,8 @@ def _goes_whole(scene: Scene, key: ObjectKey) -> bool:
 def taken_apart(scene: Scene, going: Collection[int]) -> bool:
     """Whether with some objects the greater part would be gone of what a manager keeps that stays.
 
-    Of their type, within the hour; not where somebody has written the manager in that hour.
+    Of their type, within the hour; not where somebody has written the manager in that hour. What
+    was made in that hour and has no Ready pod yet is no part that is left: it may never start.
     """
     view, now = scene.view, scene.now
     if now is None:
@@ -125,11 +127,26 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
         kept = view.sources(manager, Edge.MANAGED_BY)
         if len(kept) > KEPT_ASKED:
             continue
-        rest = [one for one in kept if view.resource(one) == resource and one not in scene.removed]
+        rest = [
+            one
+            for one in kept
+            if view.resource(one) == resource
+            and one not in scene.removed
+            and not _just_begun(scene, one, now)
+        ]
         back = sum(_made_again(scene, one, now) for one in rest)
         if gone - back > max(PART, len(rest)):
             return True
     return False
+
+
+def _just_begun(scene: Scene, row: int, now: Now) -> bool:
+    """Whether a workload was made within the hour, in the place of nothing, and serves nobody."""
+    view = scene.view
+    made = view.history.creation(view.uid(row))
+    if made is None or now.ago_s(made.at_ns) >= HOUR_S or _made_again(scene, row, now):
+        return False
+    return not any(view.serving_alike(kind) for kind in classes_under(view, row))
 
 
 def _made_again(scene: Scene, row: int, now: Now) -> bool:
