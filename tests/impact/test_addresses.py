@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of
-from support.cluster import START, view_of, workload
+from support.cluster import START, operator, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import EntriesDropped, Hollowed
-from suture.model.names import INGRESSES, SERVICES
+from suture.model.names import INGRESSES, SERVICES, ObjectKey
 from suture.model.objects import ClusterObject
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
@@ -82,3 +82,35 @@ def test_an_address_of_an_application_is_its_own() -> None:
 
 def test_a_route_that_is_going_stands_on_nothing() -> None:
     assert told(front(), front("ClusterIP"), replace(route(HERE), deleted=START.utc_s)) == []
+
+
+def taken(
+    old: Body, *routes: ClusterObject, replicas: int = 3, mine: bool = False
+) -> list[EntriesDropped]:
+    """Delete the Service of an edge."""
+    view = view_of(trimmed(SERVICES, old), workload("edge", replicas=replicas), routes)
+    if mine:
+        me, uid = operator().user.username, old["metadata"]["uid"]
+        key = ObjectKey(SERVICES, "prod", "edge")
+        view.history.note_created(uid, me, me, key, START)
+    return effects(impact_of(write(SERVICES, old, None), view), EntriesDropped)
+
+
+def test_the_service_goes_itself() -> None:
+    """It left a source, or its release is uninstalled: the next has another address."""
+    (found,) = taken(front(), route(HERE))
+    assert (found.dropped, found.entries, found.critical) == (1, (HERE,), True)
+    assert found.holder.name == "edge"
+
+
+@pytest.mark.parametrize(
+    ("reached", "replicas", "mine"),
+    [
+        pytest.param(THERE, 3, False, id="routes have moved on"),
+        pytest.param(HERE, 0, False, id="no pod is behind it"),
+        pytest.param(HERE, 3, True, id="made today"),
+    ],
+)
+def test_a_service_that_nobody_stands_on(reached: str, replicas: int, mine: bool) -> None:
+    assert taken(front(), route(reached), replicas=replicas, mine=mine) == []
+    assert taken(front("ClusterIP"), route(HERE)) == []

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing, workload
+from suture.impact.causes.recent import remember
 from suture.impact.effects import CapacityLost
 from suture.impact.ground.fit import Asked, Open, running, unplaced
+from suture.impact.project import project
 from suture.model.deeds import Deed, What
 from suture.model.edges import Selection
 from suture.model.fieldpath import FieldPath
@@ -270,6 +272,37 @@ def test_no_more_than_a_fifth_of_all_nodes_is_done_with() -> None:
     (found,) = lost(rewritten(nodes[0], unschedulable=True), graph_of(nodes), history)
 
     assert found.leaving == 5 - 2
+
+
+@pytest.mark.parametrize(
+    ("ready", "drained", "leaving", "gone"),
+    [
+        pytest.param(True, False, 2, 0, id="with its pods"),
+        pytest.param(True, True, 2, 2, id="drained"),
+        pytest.param(False, False, 2, 2, id="dead when it was closed"),
+    ],
+)
+def test_a_node_that_was_closed_and_ends_with_its_pods_counts_as_closed(
+    ready: bool, drained: bool, leaving: int, gone: int
+) -> None:
+    """Or who marks a few and has them ended at once goes on to the next, up to the last of all."""
+    facts = msgspec.structs.replace(ROOMY, ready=ready)
+    nodes = [node(f"node-{number}", facts if number in {1, 2} else ROOMY) for number in range(10)]
+    pods = {one: on(f"node-{one}", workload(f"w{one}")) for one in (1, 2)}
+    graph, history = graph_of(nodes, *pods.values()), History()
+    view = GraphView(graph, history)
+    for number in (1, 2):
+        request = rewritten(nodes[number], taints=(Taint("removed"),))
+        remember(request, project(request, view), view, START.plus_s(-60))
+        for one in pods[number] if drained else ():
+            graph.remove(one.key)
+        request = delete(nodes[number])
+        remember(request, project(request, view), view, START.plus_s(-30))
+        graph.remove(nodes[number].key)
+
+    (found,) = lost(rewritten(nodes[0], unschedulable=True), graph, history)
+
+    assert (found.leaving, found.gone) == (leaving, gone)
 
 
 OUT = Taint("start.example.com/not-ready", effect=NO_EXECUTE)

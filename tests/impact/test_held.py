@@ -9,9 +9,12 @@ from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, namespace, operator, owner, thing
 from suture.impact.data.external import HELD
 from suture.impact.effects import ExternalDeleted
+from suture.model.actor import Actor
+from suture.model.deeds import Deed, What
+from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CONFIG_MAPS, Resource
+from suture.model.names import CONFIG_MAPS, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CustomFacts
 
 TOPICS = Resource("streams.example.com", "topics")
@@ -85,3 +88,53 @@ def test_what_the_actor_made_today() -> None:
     for one in many:
         view.history.note_created(one.uid, me, me, one.key, START)
     assert outside(view, HOME) == []
+
+
+APPLICATIONS = Resource("sync.example.com", "applications")
+SYNC = operator("system:serviceaccount:sync:controller")
+APP = thing(APPLICATIONS, "topics", "sync")
+
+
+def kept(count: int, by: ObjectKey = APP.key) -> list[ClusterObject]:
+    needs = (Need(Edge.MANAGED_BY, by),)
+    return [msgspec.structs.replace(one, needs=needs) for one in topics(count, BY)]
+
+
+def pruned(view: GraphView, going: ClusterObject, by: Actor = SYNC) -> int:
+    impact = impact_of(delete(going, by=by), view, by=by, now=START)
+    return sum(one.count - one.replaced for one in effects(impact, ExternalDeleted))
+
+
+def test_topics_that_left_the_source_of_their_application() -> None:
+    """An empty list was read, and nobody has named a topic: so they count, one by one."""
+    many = kept(HELD)
+    assert pruned(view_of(APP, *many), many[0]) == 1
+    assert pruned(view_of(APP, *kept(HELD - 1)), many[0]) == 0
+
+
+def test_who_prunes_for_nobody_that_stays() -> None:
+    """A person, a stranger, an application that goes, or one that is not there."""
+    many, going = kept(HELD), msgspec.structs.replace(APP, deleted=1.0)
+    view = view_of(APP, *many)
+    assert pruned(view, many[0], operator("ann@example.com")) == 0
+    assert pruned(view, many[0], CLEANER) == 0
+    assert pruned(view_of(going, *many), many[0]) == 0
+    assert pruned(view_of(*many), many[0]) == 0
+
+
+def test_an_application_that_somebody_has_just_written() -> None:
+    """It asks for other things now, and whoever wrote it has seen which."""
+    many = kept(HELD)
+    view = view_of(APP, *many)
+    view.history.writes.note(APP.key, Deed(What.WROTE, "ann@example.com", 1), START.plus_s(-60))
+    assert pruned(view, many[0]) == 0
+
+
+def test_topics_that_get_other_names() -> None:
+    """As many as its account has made within the hour stand for those that go."""
+    many = kept(HELD)
+    new = msgspec.structs.replace(kept(HELD + 1)[-1], created=START.utc_s - 60)
+    view = view_of(APP, *many, new)
+    me = SYNC.user.username
+    view.history.note_created(new.uid, me, me, new.key, START.plus_s(-60))
+    assert pruned(view, many[0]) == 0

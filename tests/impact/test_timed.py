@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
@@ -14,6 +15,7 @@ from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, Resource
 from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, WorkloadFacts
+from suture.model.request import Collection
 from suture.model.selectors import Selector
 
 HOUR = 3_600
@@ -100,3 +102,46 @@ def test_a_label_that_was_put_on_lately_explains_nothing() -> None:
     marked = GraphView(graph_of(after), view.history)
     (told,) = effects(impact_of(delete(after), marked), ObjectsRemoved)
     assert told.explained == 0
+
+
+def annotated(
+    marks: dict[str, str], age_s: float = 4 * HOUR, labels: dict[str, str] | None = None
+) -> int:
+    """Return how many removals are explained of one object that has these annotations."""
+    one = preview(labels or {}, age_s)
+    body = encode({"kind": "Deployment", "metadata": {"name": "pr-7", "annotations": marks}})
+    request = replace(delete(one), old_body=body)
+    view = GraphView(graph_of(one), History())
+    told = effects(impact_of(request, view), ObjectsRemoved)
+    return next(effect.explained for effect in told if effect.resource == str(DEPLOYMENTS))
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        pytest.param("janitor/ttl", "3h", id="a span"),
+        pytest.param("janitor/expires", "2023-11-14T21:00:00Z", id="a moment"),
+        pytest.param("janitor/expires", "2023-11-14T21:00", id="a minute"),
+    ],
+)
+def test_an_annotation_says_it_as_well(mark: str, said: str) -> None:
+    """What the request names has its annotations in the review."""
+    assert annotated({mark: said}) == 1
+
+
+def test_an_annotation_is_believed_no_more_than_a_label() -> None:
+    """Neither before its time, nor of what was there long before."""
+    assert annotated({"janitor/ttl": "5h"}) == 0
+    assert annotated({"janitor/ttl": "3h"}, 9 * 24 * HOUR) == 0
+    assert annotated({"note": "see https://example.com/ttl"}) == 0
+
+
+def test_one_annotation_says_nothing_of_what_else_goes() -> None:
+    """Of a collection only one object is in the review, and the others have bodies of their own."""
+    one, other = preview({}), preview({}, name="pr-8")
+    body = encode({"metadata": {"annotations": {"janitor/ttl": "3h"}}})
+    asked = delete(one, extent=Collection(Selector.of({})))
+    request = replace(asked, name="", old_body=body)
+    view = GraphView(graph_of(one, other), History())
+    (told,) = effects(impact_of(request, view), ObjectsRemoved)
+    assert (told.count, told.explained) == (2, 0)

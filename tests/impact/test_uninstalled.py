@@ -32,16 +32,19 @@ from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     AUTOSCALERS,
+    CLAIMS,
     DEPLOYMENTS,
+    INGRESS_CLASSES,
     INGRESSES,
     PODS,
     REPLICA_SETS,
     SECRETS,
     SERVICES,
+    STORAGE_CLASSES,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 HANDLER = operator("system:serviceaccount:gitops:controller")
@@ -112,6 +115,30 @@ def gone(view: GraphView, *keys: ObjectKey) -> GraphView:
 def test_a_part_is_pruned_and_the_rest_stays(parts: int, told: list[bool]) -> None:
     """Up to a half of what an application keeps, or two: who takes more takes it apart."""
     assert retired(cluster(application(), shop(parts, SHOP)), parts) == told
+
+
+@pytest.mark.parametrize(
+    ("ready", "ago_s", "told"),
+    [
+        pytest.param(True, 60, [True] * 5, id="they serve"),
+        pytest.param(False, 60, [True, True, False, False, False], id="they never start"),
+        pytest.param(False, 7200, [True] * 5, id="they are at rest since long"),
+    ],
+)
+def test_parts_that_get_other_names(ready: bool, ago_s: int, told: list[bool]) -> None:
+    """What stands for them was just made, and is a part that is left once a pod of it is Ready."""
+    new = [
+        msgspec.structs.replace(one, facts=PodFacts(ready=ready))
+        if isinstance(one.facts, PodFacts)
+        else one
+        for number in range(5)
+        for one in workload(f"next-{number}")
+    ]
+    new = [marked(one, SHOP) if one.key.resource == DEPLOYMENTS else one for one in new]
+    view, by = cluster(application(), shop(5, SHOP), new), HANDLER.user.username
+    for one in new:
+        view.history.note_created(one.uid, by, by, one.key, NOW.plus_s(-ago_s))
+    assert retired(view, 5) == told
 
 
 def test_parts_that_are_made_anew_are_none_taken() -> None:
@@ -294,6 +321,37 @@ def test_a_workload_that_an_autoscaler_has_at_nothing(least: int, counted: int) 
     view = cluster(application(), marked(first, SHOP), others, front, scaler)
     assert removed(view, first)["deployments.apps"].counted == counted
     assert removed(view, front)["services"].counted == counted
+
+
+# ---------------------------------------------------------------- a class that others name
+
+
+@pytest.mark.parametrize(
+    ("kind", "edge", "user"),
+    [
+        pytest.param(INGRESS_CLASSES, Edge.CLASS, thing(INGRESSES, "front", "web"), id="routes"),
+        pytest.param(STORAGE_CLASSES, Edge.STORAGE_CLASS, thing(CLAIMS, "data", "web"), id="data"),
+    ],
+)
+def test_who_does_the_work_for_a_class_that_others_name(
+    kind: Resource, edge: Edge, user: ClusterObject
+) -> None:
+    """The class is of the release that is uninstalled; what names it stays, and would have nobody.
+
+    Not where nothing but the release names it, nor where the release is upgraded.
+    """
+    of_it = marked(thing(kind, "fast"), RELEASE)
+    naming = msgspec.structs.replace(user, needs=(Need(edge, of_it.key),))
+    parts = [of_it, *shop(2, RELEASE)]
+    target = marked(service("part-0"), RELEASE)
+
+    def wanted(*things: ClusterObject) -> int:
+        return removed(cluster(parts, *things), target)["services"].wanted
+
+    assert wanted(record("uninstalling"), naming) == 1
+    assert wanted(record("deployed"), naming) == 0
+    assert wanted(record("uninstalling"), marked(naming, RELEASE)) == 0
+    assert wanted(record("uninstalling")) == 0
 
 
 # ---------------------------------------------------------------- another release

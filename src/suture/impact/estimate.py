@@ -39,6 +39,7 @@ from suture.impact.reach.privileges import GIVING, privilege_effects, touches_ri
 from suture.impact.reach.tenure import foreign_effects, may_be_foreign
 from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.scene import Scene
+from suture.impact.traffic.addresses import addresses_removed
 from suture.impact.traffic.networkpolicies import POLICIES
 from suture.impact.traffic.selection import (
     adoption_effects,
@@ -157,6 +158,7 @@ FAMILIES: tuple[Family, ...] = (
         default_effects,
         {STORAGE_CLASSES}.__contains__,
     ),
+    Family(frozenset({"entries_dropped"}), _takes_away, addresses_removed, {SERVICES}.__contains__),
     Family(frozenset({"hollowed"}), hollows, hollow_effects),
     Family(frozenset({"foreign_write"}), may_be_foreign, foreign_effects),
     Family(frozenset({"capacity_lost"}), touches_nodes, capacity_effects, may_hold_room),

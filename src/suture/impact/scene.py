@@ -56,7 +56,14 @@ class Scene:
         self.now = now
         self.evaluate = evaluate
         self.limit = limit
-        self.causes = Causes(view, change, actor.user.username, now=now, renames=renames)
+        self.causes = Causes(
+            view,
+            change,
+            actor.user.username,
+            now=now,
+            renames=renames,
+            body=request.old_body,
+        )
         self.causes.bar(Bars(view, self.causes.removed, evaluate).barred)
         self.direct = frozenset(change.direct)
         self.removed = self.causes.removed

@@ -81,7 +81,8 @@ class Causes:
     What goes with the request's one object goes for that object's reason; the objects of a
     collection each have their own, and lend it to nobody. `identity` asks. `renames` False: that
     another has taken the place of an object explains nothing (the actor has removed such a
-    replacement lately). What rests on owners is looked up once for all pods that are alike.
+    replacement lately). `body` is what the request names, as the API server has it. What rests on
+    owners is looked up once for all pods that are alike.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Causes:
         *,
         now: Now | None = None,
         renames: bool = True,
+        body: bytes = b"",
     ) -> None:
         self._rows = change.removed
         self._account = account_of(identity)
@@ -100,6 +102,8 @@ class Causes:
         self._view = view
         self._renames = renames
         self._now = now
+        self._body = body if len(change.direct) == 1 else b""
+        self._direct = change.direct
         self._known: dict[int, bool] = {}
         self._judged: dict[Resource, frozenset[int]] = {}
         self._of_lots: dict[int, int] = {}
@@ -435,7 +439,7 @@ class Causes:
             label_parent_ends(view, row, self._named_parent(row))
             or bound_ends(view, row)
             or ends_as_agreed(view, row, self._now)
-            or time_is_up(view, row, self._now)
+            or time_is_up(view, row, self._now, self._body if row in self._direct else b"")
         )
 
     def _wanted_apart(self, row: int) -> bool:

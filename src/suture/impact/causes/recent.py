@@ -230,7 +230,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             if present and not view.terminating(row):
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
         if key.resource == NODES:
-            writes.note_closed(key.name, now)
+            _remember_end(identity, view, row, now)
         elif is_custom(key.resource):
             remember_agreed_end(view, row, identity, now)
             if (node := node_behind(request, view, row)) is not None:
@@ -330,12 +330,25 @@ def _remember_closing(
     if fresh or (new.unschedulable and not old.unschedulable):
         writes.note_closed(request.key.name, now)
         row = view.find(request.key)
-        if row is not None and movable(view, row, Asked(view)):
+        # WHY ready: one that is dead serves nobody, closed or not.
+        if row is not None and old.ready and movable(view, row, Asked(view)):
             # A number that is another each time.
             writes.note(request.key, Deed(What.CLOSED, request.user.username, -now.mono_ns), now)
     elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
         # WHY with a taint left: a dedicated node has one for good.
         writes.note_opened(request.key.name)
+
+
+def _remember_end(identity: str, view: GraphView, node: int, now: Now) -> None:
+    """Remember that a node was taken away, and whether it was closed in use and not drained."""
+    writes, key = view.history.writes, view.key(node)
+    # WHY closed before: one that died takes its pods along, and that is nobody's closing.
+    closed = key.name in writes.closed(now, HOUR_S) and writes.written(
+        key, What.CLOSED, now, HOUR_S
+    )
+    writes.note_closed(key.name, now)
+    if closed and movable(view, node, Asked(view)):
+        writes.note(key, Deed(What.CLOSED, identity, -now.mono_ns), now)
 
 
 def emptied_by(view: GraphView, made: Rewritten) -> list[int]:

@@ -1,11 +1,11 @@
-"""Objects that say themselves when they end, by a label, and whose time has come.
+"""Objects that say themselves when they end, by a label or annotation, and whose time has come.
 
 Previews and tests are made with a time to live, and a cleaner that has nothing else to do with them
 takes them when it is over. Believed of what is days old at most and was not written lately: who
-puts such a label on what was there before, by mistake or not, gets no cause by it.
+puts such a mark on what was there before, by mistake or not, gets no cause by it.
 Source: Kyverno `cleanup.kyverno.io/ttl` (a duration from the object's creation, or a moment); the
-label of others after their prefix.
-LIMIT: annotations, which others use, are not in the model.
+label of others after their prefix; kube-janitor `janitor/ttl`, `janitor/expires`, annotations.
+LIMIT: annotations are not in the model: they are read from the body of what the request names.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
+from suture.impact.ground.bodies import annotations_of
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
@@ -29,27 +30,38 @@ _SPAN: Final = re.compile(
     r"(?:(\d{1,2})w)?(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:(\d{1,6})s)?"
 )
 _UNITS_S: Final = (7 * 86_400, 86_400, 3_600, 60, 1)
-_MOMENTS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H%M%SZ")
-"""How a moment is written where there may be no colon. SOURCE: labels' values; ISO 8601."""
+_MOMENTS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H%M%SZ", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M")
+"""How a moment is written; in labels there may be no colon. SOURCE: labels' values; ISO 8601."""
+
+_HEAD: Final = 65_536
+"""LIMIT: bytes of a body in which such a word is looked for: the API server writes annotations near
+the beginning, before owners and managed fields."""
 
 
-def time_is_up(view: GraphView, row: int, now: Now | None) -> bool:
+def time_is_up(view: GraphView, row: int, now: Now | None, body: bytes = b"") -> bool:
     """Whether an object that nothing keeps says that it ends, and that was before now.
+
+    `body` is the object itself, where the request names it: only there are its annotations.
 
     Data is not believed to end by itself, and what has an owner is that one's affair.
     """
-    # WHY the bytes: to read labels costs more, and hardly any say when something ends.
-    if now is None or _MARK.search(view.label_bytes(row)) is None:
-        return False
-    if view.resource(row) == CLAIMS or view.has_owner(row):
+    if now is None or view.resource(row) == CLAIMS or view.has_owner(row):
         return False
     born = view.created(row)
     if not now.utc_s - OLDEST_S <= born <= now.utc_s:
         return False
+    # WHY the bytes: to read labels costs more, and hardly any say when something ends.
+    labelled = _MARK.search(view.label_bytes(row)) is not None
+    annotated = _MARK.search(body, 0, _HEAD) is not None
+    if not labelled and not annotated:
+        return False
     if view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S):
         return False
-    for label, said in view.labels(row).items():
-        prefix, _, word = label.rpartition("/")
+    marks = dict(view.labels(row)) if labelled else {}
+    if annotated:
+        marks |= annotations_of(body)
+    for mark, said in marks.items():
+        prefix, _, word = mark.rpartition("/")
         if prefix and _ENDS.fullmatch(word.lower()) is not None:
             ends = _end(said, born)
             if ends is not None and ends <= now.utc_s:

@@ -13,14 +13,16 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.counters import remover
-from suture.impact.causes.parents import set_of
+from suture.impact.causes.parents import is_kept_in_api, set_of
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
 from suture.impact.ground.inventory import LEAVES
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder, is_id, node_behind
 from suture.impact.ordinary.hands import made_lately
+from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
+from suture.model.actor import account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.facts import SnapshotContentFacts
@@ -96,6 +98,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
 def _signs(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple[str, str]]:
     """Return which of some objects of a type stand for something outside, and what says so."""
     view, signs = scene.view, _held_along(scene, resource, rows)
+    signs.update(_held_pruned(scene, resource))
     for facts, alike in view.by_facts(rows):
         for row in alike:
             found = stands_for(view, row, facts)
@@ -111,18 +114,46 @@ def _held_along(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, 
     that its operator clears away elsewhere: a topic, a database in a server, a dashboard. WHY only
     along with a namespace: who deletes one by name, or what owns it, has seen what it is.
     """
-    view = scene.view
     if scene.request.key.resource != NAMESPACES or not is_custom(resource) or len(rows) < HELD:
         return {}
-    found = {
-        row: (FINALIZER, by)
-        for row in rows
-        if (by := holder(view, row))
-        and not _is_left(view.facts(row))
-        and not (view.children_of(row) or view.classes_owned(row))
-        and not (view.sources(row, Edge.MANAGED_BY) or made_lately(scene, row))
-    }
+    found = {row: (FINALIZER, by) for row in rows if (by := _held(scene, row))}
     return found if len(found) >= HELD else {}
+
+
+def _held_pruned(scene: Scene, resource: Resource) -> dict[int, tuple[str, str]]:
+    """Return the custom resource that a machine prunes, which a finalizer alone tells of.
+
+    It leaves an application that stays, and that nobody wrote within the hour: that it is in no
+    source any more is all that is known, and nobody has named it. WHY not of a release: who
+    upgrades one says by its record what it keeps.
+    """
+    view, direct = scene.view, scene.change.direct
+    if len(direct) != 1 or view.resource(direct[0]) != resource or not is_custom(resource):
+        return {}
+    if account_of(scene.actor.user.username) is None or view.count(resource) < HELD:
+        return {}
+    by = _held(scene, direct[0])
+    if not by or not any(_stays(scene, one) for one in view.targets(direct[0], Edge.MANAGED_BY)):
+        return {}
+    return {direct[0]: (FINALIZER, by)}
+
+
+def _held(scene: Scene, row: int) -> str:
+    """Return the finalizer of somebody's that holds what has nothing of its own in the cluster."""
+    view, by = scene.view, holder(scene.view, row)
+    if not by or _is_left(view.facts(row)) or view.children_of(row) or view.classes_owned(row):
+        return ""
+    return "" if view.sources(row, Edge.MANAGED_BY) or made_lately(scene, row) else by
+
+
+def _stays(scene: Scene, keeper: tuple[int, bool]) -> bool:
+    """Whether an application that keeps an object, and for which the actor works, is as it was."""
+    view, now, (row, present) = scene.view, scene.now, keeper
+    if not present or not is_kept_in_api(view, row) or row in scene.removed:
+        return False
+    if view.gone(row) or view.terminating(row) or not works_for(scene, view.key(row)):
+        return False
+    return now is None or not view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S)
 
 
 def _is_left(facts: Facts | None) -> bool:
@@ -242,9 +273,11 @@ def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:
     if left <= 0 or now is None:
         return 0
     view, identity = scene.view, scene.actor.user.username
-    since = now.utc_s - HOUR_S
+    since, by_id = now.utc_s - HOUR_S, any(_has_id(view, row) for row in tally.rows)
     made = sum(
-        view.history.created_by(view.uid(row)) == identity and _is_there(view, row)
+        view.history.created_by(view.uid(row)) == identity
+        and not view.terminating(row)
+        and (_has_id(view, row) or not by_id)
         for row in view.rows(resource)
         if view.created(row) >= since and row not in scene.removed
     )
@@ -252,7 +285,7 @@ def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:
     return max(0, min(left, made - gone))
 
 
-def _is_there(view: GraphView, row: int) -> bool:
-    """Whether an object stays, and says which thing outside it is."""
+def _has_id(view: GraphView, row: int) -> bool:
+    """Whether an object says which thing outside it is."""
     facts = view.facts(row)
-    return isinstance(facts, CustomFacts) and is_id(facts.outside) and not view.terminating(row)
+    return isinstance(facts, CustomFacts) and is_id(facts.outside)

@@ -46,6 +46,7 @@ from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.ordinary.uninstalled import (
     found_by_install,
     is_uninstalled,
+    leaves_its_users,
     of_another_release,
 )
 from suture.impact.reach.strangers import bare_of_others, taken_by_stranger
@@ -234,7 +235,10 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
 def _of_staying_release(scene: Scene, row: int) -> bool:
     """Whether an object is of a release that stays, or was there before one that failed."""
     return not made_lately(scene, row) and (
-        is_uninstalled(scene, row) or of_another_release(scene, row) or found_by_install(scene, row)
+        is_uninstalled(scene, row)
+        or leaves_its_users(scene, row)
+        or of_another_release(scene, row)
+        or found_by_install(scene, row)
     )
 
 

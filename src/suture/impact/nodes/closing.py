@@ -35,13 +35,15 @@ not empty before: whoever closes all at once closes those first as well as last.
 class Closing:
     """Other nodes that close.
 
-    `rows`: those that are there. `gone`: those that are not any more, of ten minutes.
+    `rows`: those that are there. `gone`: those that are not any more, of ten minutes, and that lost
+    nothing by it. One that was closed in use and went with its pods was not drained: it counts as
+    closed, or a cluster goes a few nodes at a time, as fast as they end.
     """
 
     def __init__(self, scene: Scene, asked: Asked, mine: Sequence[int]) -> None:
         self._scene, self._view, self._asked = scene, scene.view, asked
         self.rows: set[int] = set()
-        self.gone = self._drained = self._drained_long = 0
+        self.gone = self._lost = self._drained = self._drained_long = 0
         if scene.now is None:
             return
         names = {scene.view.key(row).name for row in mine}
@@ -52,7 +54,7 @@ class Closing:
     @property
     def found(self) -> bool:
         """Whether any other node closes, or is gone."""
-        return bool(self.rows) or self.gone > 0
+        return bool(self.rows) or self.gone > 0 or self._lost > 0
 
     def leaving(self, joined: int) -> int:
         """Return how many close or are gone, where so many nodes `joined` within the hour.
@@ -64,12 +66,14 @@ class Closing:
         fifth = self._view.count(NODES) * DRAINED_PERCENT // 100
         lately = min(self._drained, fifth)
         longer = min(self._drained_long, max(fifth - lately, joined))
-        return len(self.rows) + self.gone - lately - longer
+        return len(self.rows) + self.gone + self._lost - lately - longer
 
     def _add(self, name: str, ago_s: int) -> None:
         row, lately = self._view.find(ObjectKey(NODES, "", name)), ago_s <= TEN_MINUTES_S
         if row is None:
-            self.gone += lately
+            lost = lately and self._ended_in_use(name, ago_s)
+            self._lost += lost
+            self.gone += lately and not lost
             return
         if not self._counts(row, ago_s):
             return
@@ -119,6 +123,15 @@ class Closing:
         if self._view.terminating(row):
             return True
         return is_shut(facts) and not (drives and facts.ready and self._was_in_use(row))
+
+    def _ended_in_use(self, name: str, ago_s: int) -> bool:
+        """Whether pods ran on a closed node, not bound to be there, when it was taken away."""
+        now = self._scene.now
+        if now is None:
+            return False
+        writes, key = self._view.history.writes, ObjectKey(NODES, "", name)
+        # WHY both: one that went unseen may have been drained since it was closed.
+        return all(writes.written(key, one, now, ago_s + 1) for one in (What.CLOSED, What.DELETED))
 
     def _was_in_use(self, row: int) -> bool:
         """Whether pods ran on a node, not bound to be there, when it was closed."""

@@ -15,12 +15,21 @@ from typing import Final
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
 from suture.impact.ordinary.keepers import lives, works_for
+from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge
+from suture.model.graph import GraphView
 from suture.model.habits import RELEASES
-from suture.model.names import SERVICES, WORKLOADS
+from suture.model.names import (
+    GATEWAY_CLASSES,
+    INGRESS_CLASSES,
+    SERVICES,
+    STORAGE_CLASSES,
+    WORKLOADS,
+    ObjectKey,
+)
 from suture.model.writes import HOUR_S
 
 STATUS, UNINSTALLING = "status", "uninstalling"
@@ -31,6 +40,14 @@ FAILING: Final = frozenset({"pending-install", "failed", UNINSTALLING})
 
 PART: Final = 2
 """LIMIT: so many of a type may go whatever else is there: one component, and its companion."""
+
+CLASSES: Final = (INGRESS_CLASSES, GATEWAY_CLASSES, STORAGE_CLASSES)
+"""Types whose objects say who does the work for all that name them."""
+
+_NAMED_BY: Final = frozenset({Edge.CLASS, Edge.STORAGE_CLASS})
+
+CLASSES_ASKED: Final = 64
+"""LIMIT: classes of one type that are asked which release keeps them, 1 us each."""
 
 KEPT_ASKED: Final = 4_096
 """LIMIT: objects of one manager that are counted, 0.3 us each; of more it is not told."""
@@ -46,17 +63,52 @@ def is_uninstalled(scene: Scene, row: int) -> bool:
     # WHY first: hardly anything bears two marks, and only then records are looked for.
     if len(marks) < 2 or not _unchanged(scene, view.targets(row, Edge.MANAGED_BY)):
         return False
-    return any(
-        view.labelled(view.labelled(records, "name", key.name), STATUS, UNINSTALLING)
-        for key in marks
-        if key.resource == RELEASES and (records := scene.releases(key.namespace))
-    )
+    return any(_goes_whole(scene, key) for key in marks)
+
+
+def leaves_its_users(scene: Scene, row: int) -> bool:
+    """Whether the release that an object is of is taken away as a whole, and others name its class.
+
+    A class stays as long as it is named; who does the work for it is of the same release.
+    """
+    view = scene.view
+    for manager, _ in view.targets(row, Edge.MANAGED_BY):
+        # WHY first: few releases keep a class, and only then records are looked for.
+        classes = _classes_of(view, manager)
+        if (
+            classes
+            and _goes_whole(scene, view.key(manager))
+            and view.used_from_outside(
+                classes, _NAMED_BY, {*view.sources(manager, Edge.MANAGED_BY), *scene.removed}
+            )
+        ):
+            return True
+    return False
+
+
+def _classes_of(view: GraphView, manager: int) -> list[int]:
+    """Return the classes that a release or application keeps."""
+    return [
+        one
+        for resource in CLASSES
+        for one in view.rows(resource)[:CLASSES_ASKED]
+        if any(by == manager for by, _ in view.targets(one, Edge.MANAGED_BY))
+    ]
+
+
+def _goes_whole(scene: Scene, key: ObjectKey) -> bool:
+    """Whether a manager is a release whose record says that all of it is taken away."""
+    if key.resource != RELEASES:
+        return False
+    records = scene.view.labelled(scene.releases(key.namespace), "name", key.name)
+    return bool(scene.view.labelled(records, STATUS, UNINSTALLING))
 
 
 def taken_apart(scene: Scene, going: Collection[int]) -> bool:
     """Whether with some objects the greater part would be gone of what a manager keeps that stays.
 
-    Of their type, within the hour; not where somebody has written the manager in that hour.
+    Of their type, within the hour; not where somebody has written the manager in that hour. What
+    was made in that hour and has no Ready pod yet is no part that is left: it may never start.
     """
     view, now = scene.view, scene.now
     if now is None:
@@ -75,11 +127,26 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
         kept = view.sources(manager, Edge.MANAGED_BY)
         if len(kept) > KEPT_ASKED:
             continue
-        rest = [one for one in kept if view.resource(one) == resource and one not in scene.removed]
+        rest = [
+            one
+            for one in kept
+            if view.resource(one) == resource
+            and one not in scene.removed
+            and not _just_begun(scene, one, now)
+        ]
         back = sum(_made_again(scene, one, now) for one in rest)
         if gone - back > max(PART, len(rest)):
             return True
     return False
+
+
+def _just_begun(scene: Scene, row: int, now: Now) -> bool:
+    """Whether a workload was made within the hour, in the place of nothing, and serves nobody."""
+    view = scene.view
+    made = view.history.creation(view.uid(row))
+    if made is None or now.ago_s(made.at_ns) >= HOUR_S or _made_again(scene, row, now):
+        return False
+    return not any(view.serving_alike(kind) for kind in classes_under(view, row))
 
 
 def _made_again(scene: Scene, row: int, now: Now) -> bool:

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from suture.impact.effects import EntriesDropped
+from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Rewritten
+from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene, named
-from suture.model.graph import GraphView
-from suture.model.names import INGRESSES
+from suture.model.names import INGRESSES, SERVICES
 from suture.model.objects import RouteFacts, ServiceFacts
 
 LOAD_BALANCER: Final = "LoadBalancer"
@@ -38,11 +38,31 @@ def addresses_left(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     if not old.type == LOAD_BALANCER != new.type or not scene.view.serving_count(row):
         return
+    yield from _left(scene, named(made.after.key, made.after.uid))
+
+
+def addresses_removed(scene: Scene) -> Iterable[EntriesDropped]:
+    """Tell of the same of a load balancer that goes itself, by its name.
+
+    WHY by its name alone: where a namespace or application goes, its body is not in the review.
+    """
+    view, direct = scene.view, scene.change.direct
+    if len(direct) != 1 or view.resource(direct[0]) != SERVICES:
+        return
+    row, facts = direct[0], view.facts(direct[0])
+    if not isinstance(facts, ServiceFacts) or facts.type != LOAD_BALANCER:
+        return
+    if view.serving_count(row) and not (scene.causes.explains(row) or made_lately(scene, row)):
+        yield from _left(scene, scene.victim(row))
+
+
+def _left(scene: Scene, service: Victim) -> Iterable[EntriesDropped]:
+    """Tell of the addresses of a Service, where routes that stay are reached at one of them."""
     given = _given(scene.request.old_body)
-    reached = given & _reached(scene.view)
+    reached = given and given & _reached(scene)
     if reached:
         yield EntriesDropped(
-            holder=named(made.after.key, made.after.uid),
+            holder=service,
             field="status.loadBalancer.ingress",
             before=len(given),
             dropped=len(given),
@@ -60,9 +80,9 @@ def _given(body: bytes) -> set[str]:
     return {one.ip or one.hostname for one in given} - {""}
 
 
-def _reached(view: GraphView) -> set[str]:
+def _reached(scene: Scene) -> set[str]:
     """Return the addresses at which Ingresses that stay say that they are reached."""
-    found: set[str] = set()
+    view, found = scene.view, set[str]()
     for row in view.rows(INGRESSES)[:ROUTES_ASKED]:
         facts = view.facts(row)
         if isinstance(facts, RouteFacts) and facts.addresses and not view.terminating(row):
