@@ -180,7 +180,7 @@ class _Webhook(msgspec.Struct, rename="camel", gc=False):
     object_selector: LabelSelector | None = None
     match_conditions: tuple[_Condition, ...] | None = None
     match_policy: str = "Equivalent"
-    timeout_seconds: int | None = None
+    timeout_seconds: Count | None = None
 
 
 class WebhookDocument(ManagedDocument, gc=False):
