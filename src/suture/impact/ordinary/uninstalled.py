@@ -72,6 +72,8 @@ def leaves_its_users(scene: Scene, row: int) -> bool:
     A class stays as long as it is named; who does the work for it is of the same release.
     """
     view = scene.view
+    if not any(key.resource == RELEASES for key in scene.marks(row)):
+        return False
     for manager, _ in view.targets(row, Edge.MANAGED_BY):
         # WHY first: few releases keep a class, and only then records are looked for.
         classes = _classes_of(view, manager)
