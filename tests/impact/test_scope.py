@@ -163,6 +163,14 @@ def test_what_fails_open_may_still_keep_leases_waiting_for_too_long() -> None:
     assert holding(hooked(slow(10), fail_closed=True), slow(10)) == []
 
 
+def test_why_what_fails_open_is_told_is_said_with_its_name() -> None:
+    """Whoever reads that it fails closed knows that it says otherwise, and what to change."""
+    found = widened(update(None, slow(10)), graph_of(*CLUSTER))
+    (told,) = [one for one in found if one.newly == ("leases",)]
+    assert told.part.startswith("audit")
+    assert "waited for 10 s where a Lease has 5 s" in told.part
+
+
 def test_what_fails_open_soon_or_spares_leases_is_installed() -> None:
     """It answers in time, leaves the system's namespaces out, or asks about other kinds."""
     spared = Selector(

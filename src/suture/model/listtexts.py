@@ -3,7 +3,8 @@
 Beside `entries`, which compares two texts line by line. Two tools write the same list otherwise:
 keys in another order, texts in quotes or not, lists in lines or in brackets. Compared by line all
 of it would be gone; what it says are its values. Pure, and no parser: it reads as much as tells
-values from keys, and of what it cannot read it takes whole lines.
+values from keys, and of what it cannot read it takes whole lines. WHY no YAML reader: on the way of
+a review it takes 9 KB three times as long, and what an alias repeats has no bound in it.
 Source: YAML 1.2, block and flow styles; JSON, which is one of them.
 """
 

@@ -20,8 +20,10 @@ from suture.model.clock import Now
 from suture.model.deeds import Deed, Saved, What, WritesError
 from suture.model.names import ObjectKey
 
+MINUTE_S: Final = 60
 TEN_MINUTES_S: Final = 600
 HOUR_S: Final = 3600
+DAY_S: Final = 24 * HOUR_S
 
 TRACKS: Final = 32_768
 """LIMIT: objects whose writes are remembered: nine writes of others each second for an hour; the

@@ -149,7 +149,8 @@ def _leases_lost(
 ) -> Iterator[ScopeWidened]:
     """Tell of a webhook for which a renewal would wait until it is too late, and did not before.
 
-    That it fails open is of no help then: who renews has gone before the answer comes.
+    That it fails open is of no help then: who renews has gone before the answer comes. So it counts
+    as one that fails closed, and its name is told with the reason, which its author can change.
     """
     found = _Reach(scene, hook)
     held = before is not None and (before.fail_closed or _outwaits(before))
@@ -158,7 +159,7 @@ def _leases_lost(
     yield ScopeWidened(
         source=named(source.key, source.uid),
         what="webhook",
-        part=hook.name,
+        part=f"{hook.name}, waited for {hook.waits_s} s where a Lease has {RENEWED_WITHIN_S} s,",
         fail_closed=True,
         backend_ready=_ready(scene.view, hook),
         newly=("leases",),

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from suture.impact.causes.explained import made_today
 from suture.impact.causes.parents import mounting, statefulset_of
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
@@ -39,8 +40,6 @@ BELOW: Final = 256
 """LIMIT: objects below a resource, or claims of its namespace, that are looked at, 1 us each; what
 has more is not taken to be at rest, and no claims are known to be its."""
 
-DAY_S: Final = 24 * HOUR_S
-
 _SYSTEM: Final = "system:"
 _RUN: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 
@@ -63,7 +62,7 @@ def remember_agreed_end(view: GraphView, row: int, identity: str, now: Now) -> N
     if is_agreed(view, row, now) or is_given_up(view, row, identity):
         view.history.writes.count(_ended(namespace), now)
         view.history.writes.count(_ended(namespace, view.name(row)), now)
-    elif _made_lately(view, row, identity, now):
+    elif made_today(view, row, identity, now):
         # WHY: what was there before it holds what another life of it has written.
         since = view.created(row)
     else:
@@ -139,12 +138,6 @@ def ends_as_agreed(view: GraphView, row: int, now: Now | None) -> bool:
 
 def _is_person(identity: str) -> bool:
     return bool(identity) and account_of(identity) is None and not identity.startswith(_SYSTEM)
-
-
-def _made_lately(view: GraphView, row: int, identity: str, now: Now) -> bool:
-    """Whether who deletes a resource made it, within the day."""
-    made = view.history.creation(view.uid(row))
-    return made is not None and made.identity == identity and now.ago_s(made.at_ns) < DAY_S
 
 
 def _claims_of(view: GraphView, row: int, since: float) -> list[int]:

@@ -37,6 +37,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, CrdFacts, NodeFacts, WorkloadFacts
+from suture.model.writes import DAY_S
 
 RECREATED_BY: dict[Resource, frozenset[Resource]] = {
     PODS: frozenset({REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, REPLICATION_CONTROLLERS}),
@@ -58,8 +59,6 @@ ALWAYS_COUNTED: Final = frozenset(
 )
 USABLE: Final = frozenset({SERVICES, CLAIMS, PODS, CRDS, DISRUPTION_BUDGETS})
 """Kinds of which the model can tell whether they serve, run or hold data right now."""
-
-DAY_S: Final = 24 * 3600
 
 NAMES_ASKED: Final = 16
 """LIMIT: pods of a StatefulSet looked at by name, 3 us each: a larger one is told to heal."""
@@ -339,6 +338,17 @@ def given_up(view: GraphView, content: int) -> bool:
         if present
         else view.history.removed_at(view.key(one)) is not None
         for one, present in view.targets(content, Edge.BOUND_SNAPSHOT)
+    )
+
+
+def made_today(view: GraphView, row: int, identity: str, now: Now | None) -> bool:
+    """Whether an object was made by who asks, within the day."""
+    made = view.history.creation(view.uid(row))
+    return (
+        made is not None
+        and now is not None
+        and made.identity == identity
+        and now.ago_s(made.at_ns) < DAY_S
     )
 
 

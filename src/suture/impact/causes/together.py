@@ -15,8 +15,8 @@ from suture.impact.ground.change import Resized
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
+from suture.model.writes import MINUTE_S
 
-MINUTE_S: Final = 60
 BELIEVED: Final = 5
 """How many workloads an actor may cut deep within a minute: a chain of services that has no more
 to do is as long."""

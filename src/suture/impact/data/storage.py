@@ -149,7 +149,8 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
     pods = mounting(view, row)
     staying = [pod for pod in pods if pod not in scene.removed]
     # WHY: that a Job is over says nothing of those who work with what it has made.
-    from_under = bool(staying) and row not in scene.direct and not _is_shed(scene, row)
+    shed = _is_shed(scene, row)
+    from_under = bool(staying) and row not in scene.direct and not shed
     copies = snapshots_of(scene, row) + (siblings.of(row) if bound else 0)
     return DataLost(
         holder=scene.victim(row),
@@ -163,7 +164,7 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
         direct=row in scene.direct or from_under,
         explained=view.terminating(row)
         if from_under
-        else (handed and not pods) or scene.causes.explains(row) or _is_shed(scene, row),
+        else (handed and not pods) or scene.causes.explains(row) or shed,
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
     )

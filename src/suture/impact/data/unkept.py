@@ -21,10 +21,7 @@ from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import VOLUMES
 from suture.model.objects import Facts
-from suture.model.writes import number
-
-DAY_S = 24 * 3600
-"""How long a volume that was kept for a move is set back by the hand that moved it."""
+from suture.model.writes import DAY_S, number
 
 
 def is_let_go(change: Change) -> bool:
@@ -66,6 +63,7 @@ def unkept_effects(scene: Scene) -> Iterator[DataLost]:
 def _moved_it(scene: Scene, row: int) -> bool:
     if scene.now is None:
         return False
+    # WHY a day: so long a volume that was kept for a move is set back by the hand that moved it.
     last = scene.view.history.writes.last(scene.view.key(row), What.WROTE, scene.now, DAY_S)
     return last == number(scene.request.user.username)
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import dropped, taken_from
-from suture.impact.causes.explained import RECREATED_BY
+from suture.impact.causes.explained import RECREATED_BY, made_today
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting
 from suture.impact.causes.resting import rests
 from suture.impact.ground.cascade import closure
@@ -36,9 +36,6 @@ SYSTEM: Final = "kube-system"
 
 _NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 
-LATELY_S: Final = 24 * 3600
-"""How long what an identity made is a work of the day for it."""
-
 
 def made_lately(scene: Scene, row: int) -> bool:
     """Whether the actor made an object within the last day, or an owner for which it was made.
@@ -52,21 +49,11 @@ def made_lately(scene: Scene, row: int) -> bool:
         current = queue.pop()
         if current in seen or view.created(current) > born:
             continue
-        if _made_lately(scene, current):
+        if made_today(view, current, scene.actor.user.username, scene.now):
             return True
         seen.add(current)
         queue += view.owner_rows(current)
     return False
-
-
-def _made_lately(scene: Scene, row: int) -> bool:
-    made = scene.view.history.creation(scene.view.uid(row))
-    return (
-        made is not None
-        and scene.now is not None
-        and made.identity == scene.actor.user.username
-        and scene.now.ago_s(made.at_ns) < LATELY_S
-    )
 
 
 def made_before(scene: Scene, lot: Lot) -> int:
@@ -177,7 +164,9 @@ def own_copy(scene: Scene, row: int) -> bool:
     """
     view = scene.view
     parent = view.controller(row)
-    if scene.change.direct != (row,) or parent < 0 or not _made_lately(scene, row):
+    if scene.change.direct != (row,) or parent < 0:
+        return False
+    if not made_today(view, row, scene.actor.user.username, scene.now):
         return False
     if not is_custom(view.resource(parent)) or mounting(view, row):
         return False

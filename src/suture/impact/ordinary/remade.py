@@ -38,7 +38,6 @@ GAPS: Final = 8
 """LIMIT: objects of a type that an operator may have away at a time: those of one reconcile, which
 deletes all before it makes all."""
 
-
 _POLICY: Final = "hook-delete-policy"
 _BEFORE: Final = "beforehookcreation"
 

@@ -28,9 +28,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClusterObject, CustomFacts, WorkloadFacts
-from suture.model.writes import HOUR_S, number
-
-MINUTE_S: Final = 60
+from suture.model.writes import HOUR_S, MINUTE_S, number
 
 CHILDREN_TOLD: Final = 50
 """From how many children on one more is told, unless their owner declares as many."""
