@@ -22,6 +22,9 @@ from suture.model.objects import RouteFacts, ServiceFacts
 
 LOAD_BALANCER: Final = "LoadBalancer"
 
+_GIVEN: Final = b'"ingress"'
+"""What stands in the body of a Service that was given an address."""
+
 ROUTES_ASKED: Final = 20_000
 """LIMIT: Ingresses that are asked where they are reached: 0.3 us each, 6 ms, for a write that comes
 once in the life of a Service. Of more nothing is known."""
@@ -48,6 +51,9 @@ def addresses_removed(scene: Scene) -> Iterable[EntriesDropped]:
     """
     view, direct = scene.view, scene.change.direct
     if len(direct) != 1 or view.resource(direct[0]) != SERVICES:
+        return
+    # WHY first: few Services were given an address, and only of such facts are read.
+    if _GIVEN not in scene.request.old_body:
         return
     row, facts = direct[0], view.facts(direct[0])
     if not isinstance(facts, ServiceFacts) or facts.type != LOAD_BALANCER:

@@ -84,7 +84,8 @@ class Selecting:
     """Rows that select pods, by namespace and by the pair that their matches must carry.
 
     WHY not what they select: their facts say so, and 130,000 selectors of the largest cluster kept
-    as values would be a tenth of the model.
+    as values would be a tenth of the model. But a row that selects by nothing else than the pair
+    stands there as its complement, so that the facts of most need not be read to know it.
     """
 
     __slots__ = ("index",)
@@ -95,36 +96,44 @@ class Selecting:
     def set(self, row: int, namespace: str, selectors: tuple[Selector, ...]) -> None:
         """Note a row, which has selected nothing so far, by what it selects."""
         there = self.index.setdefault(namespace, {})
-        for key in _keys(selectors):
-            there.setdefault(key, []).append(row)
+        for key, entry in _entries(row, selectors):
+            there.setdefault(key, []).append(entry)
 
     def clear(self, row: int, namespace: str, selectors: tuple[Selector, ...]) -> None:
         """Forget a row, which was noted by these."""
         there = self.index[namespace]
-        for key in _keys(selectors):
-            rows = there[key]
-            rows.remove(row)
-            if not rows:
+        for key, entry in _entries(row, selectors):
+            entries = there[key]
+            entries.remove(entry)
+            if not entries:
                 del there[key]
         if not there:
             del self.index[namespace]
 
-    def candidates(self, namespace: str, labels: Mapping[str, str]) -> list[int]:
-        """Return the rows that may select pods of these labels, each once."""
+    def candidates(self, namespace: str, labels: Mapping[str, str]) -> tuple[list[int], list[int]]:
+        """Return the rows that select pods of these labels, and those that may; each once."""
         there = self.index.get(namespace)
         if there is None:
-            return []
+            return [], []
+        sure = []
         found = dict.fromkeys(there.get(ANYTHING, ()))
         for key, value in labels.items():
-            for row in there.get(f"{key}={value}", ()):
-                found[row] = None
-        return list(found)
+            for entry in there.get(f"{key}={value}", ()):
+                if entry < 0:
+                    sure.append(~entry)
+                else:
+                    found[entry] = None
+        return sure, list(found)
 
 
 ANYTHING: Final = ""
 """The key of selectors without such a pair: every pod of the namespace is a candidate."""
 
 
-def _keys(selectors: tuple[Selector, ...]) -> dict[str, None]:
-    pairs = (anchor(selector) for selector in selectors)
-    return dict.fromkeys(ANYTHING if pair is None else f"{pair[0]}={pair[1]}" for pair in pairs)
+def _entries(row: int, selectors: tuple[Selector, ...]) -> Iterable[tuple[str, int]]:
+    """Return under which keys a row stands in the index, and as what."""
+    pairs = [anchor(selector) for selector in selectors]
+    keys = dict.fromkeys(ANYTHING if pair is None else f"{pair[0]}={pair[1]}" for pair in pairs)
+    alone = len(selectors) == 1 and len(selectors[0].requirements) == 1 and pairs[0] is not None
+    entry = ~row if alone else row
+    return [(key, entry) for key in keys]

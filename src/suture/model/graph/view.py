@@ -285,9 +285,8 @@ class GraphView(Standing):
         graph = self._graph
         return [
             row
-            for row in graph.selecting.candidates(namespace, labels)
+            for row in graph.selecting_rows(namespace, labels)
             if not self._flags[row] & self._leaving
-            and any(one.matches(labels) for one in graph.selectors(row))
         ]
 
     def pods_of(self, row: int) -> list[int]:
