@@ -585,3 +585,77 @@ def test_nodes_that_are_kept_and_nodes_that_are_not_are_told_apart() -> None:
     found = lost(whole, graph_of(held, node("node-1"), node("node-2")))
 
     assert sorted((one.how, one.nodes) for one in found) == [("cordoned", 1), ("deleted", 2)]
+
+
+def test_a_label_taken_off_node_after_node_takes_agents_along() -> None:
+    """One node is given up; of the next the agents count, but not where another takes over."""
+    things = _labelled()
+    graph, history = graph_of(things), History()
+    first, second = (one for one in things if one.key.name in ("node-1", "node-2"))
+
+    (found,) = lost(relabelled(first, {}), graph, history)
+    assert (found.pods, found.selecting) == (0, 1)
+    _remembered(relabelled(first, {}), graph, history)
+
+    (found,) = lost(relabelled(second, {}), graph, history)
+    assert (found.pods, found.unplaced) == (1, 0)
+    (found,) = lost(relabelled(second, {"feature": "other"}), graph, history)
+    assert found.pods == 0
+    without = Placement(terms=(Selector((Requirement("feature", Operator.DOES_NOT_EXIST),)),))
+    next_one = thing(DAEMON_SETS, "next", "prod", facts=WorkloadFacts(placement=without))
+    follows, history = graph_of(*things, next_one), History()
+    _remembered(relabelled(first, {}), follows, history)
+    (found,) = lost(relabelled(second, {}), follows, history)
+    assert found.pods == 0
+
+
+def test_a_label_taken_off_empty_nodes_counts_who_asks_for_it_elsewhere() -> None:
+    """Not on a node that was closed before, nor once the label was given back."""
+    asked = Placement(terms=(Selector.of({"feature": "on"}),))
+    web = with_room(on("node-1", workload("web", replicas=3)), asked)
+    web = [
+        msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, status_replicas=3))
+        if isinstance(one.facts, WorkloadFacts)
+        else one
+        for one in web
+    ]
+    nodes = [node(f"node-{at}", feature="on") for at in range(1, 6)]
+    shut = node("shut", msgspec.structs.replace(ROOMY, unschedulable=True), feature="on")
+    graph, history = graph_of(nodes, shut, web), History()
+
+    assert lost(relabelled(nodes[1], {}), graph, history) == []
+    _remembered(relabelled(nodes[1], {}), graph, history)
+    (found,) = lost(relabelled(nodes[2], {}), graph, history)
+    assert (found.pods, found.unplaced) == (3, 0)
+    assert lost(relabelled(shut, {}), graph, history) == []
+
+    back = msgspec.structs.replace(nodes[1], labels={})
+    _remembered(update(back, nodes[1]), graph, history)
+    assert lost(relabelled(nodes[2], {}), graph, history) == []
+
+
+def test_a_label_that_nobody_asks_for_goes_from_all_nodes() -> None:
+    """What is swept is told of only where something asks for it."""
+    nodes = [node(f"node-{at}", unused="yes") for at in range(6)]
+    graph, history = graph_of(nodes, workload("web")), History()
+
+    for one in nodes:
+        assert lost(relabelled(one, {}), graph, history) == []
+        _remembered(relabelled(one, {}), graph, history)
+
+
+def _labelled() -> list[ClusterObject]:
+    """Return ten nodes with a label, a DaemonSet that asks for it, and its pod on each."""
+    asked = Placement(terms=(Selector.of({"feature": "on"}),))
+    agents = thing(DAEMON_SETS, "agent", "prod", facts=WorkloadFacts(placement=asked))
+    things: list[ClusterObject] = [agents]
+    for at in range(1, 11):
+        facts = PodFacts(ready=True, node=f"node-{at}")
+        things.append(node(f"node-{at}", feature="on"))
+        things.append(thing(PODS, f"agent-{at}", "prod", owners=[owner(agents)], facts=facts))
+    return things
+
+
+def _remembered(request: Request, graph: Graph, history: History) -> None:
+    view = GraphView(graph, history)
+    remember(request, project(request, view), view, START)

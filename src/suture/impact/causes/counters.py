@@ -60,6 +60,11 @@ def not_back(identity: str, resource: Resource) -> str:
     return f"not-back/{resource}/{identity}"
 
 
+def unlabelled(identity: str, label: str) -> str:
+    """Name the counter of nodes that an actor took a label off, less those it gave it back to."""
+    return f"unlabelled/{label}/{identity}"
+
+
 def annotated(uid: str) -> str:
     """Name the counter of changes of a custom resource's annotations, which may be orders."""
     return f"annotated/{uid}"

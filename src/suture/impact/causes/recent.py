@@ -31,6 +31,7 @@ from suture.impact.causes.counters import (
     restarter,
     taken_apart,
     taken_from,
+    unlabelled,
 )
 from suture.impact.causes.leftout import called_otherwise, unnamed
 from suture.impact.causes.marked import (
@@ -87,6 +88,10 @@ a rollout writes as many, and comparing costs as much as all the rest of a usual
 
 CHILDREN_COUNTED: Final = 1_000
 """LIMIT: children of a custom resource that are counted by type, 1 us each."""
+
+LABELS_NOTED: Final = 64
+"""LIMIT: labels of a node that are remembered when it loses them: 2 us each; more are found on few
+nodes."""
 
 DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
@@ -314,11 +319,25 @@ def _remember_rewriting(
     # WHY not again: a write that came too late is reviewed once more, and is one restart.
     if restarts(request, made) and writes.latest(request.key, What.WROTE) != value:
         writes.count(restarter(identity, before), now)
+    if request.key.resource == NODES and writes.latest(request.key, What.WROTE) != value:
+        _remember_labels(before, after, identity, view, now)
     for shape in (shape_number(before, request.old_body), value):
         writes.note(request.key, Deed(What.WROTE, identity, shape), now)
     old, new = before.facts, after.facts
     if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
         _remember_closing(request, old, new, view, now)
+
+
+def _remember_labels(
+    before: ClusterObject, after: ClusterObject, identity: str, view: GraphView, now: Now
+) -> None:
+    """Remember which labels an actor takes off a node, and which it gives back."""
+    writes = view.history.writes
+    for label in sorted(before.labels.keys() - after.labels.keys())[:LABELS_NOTED]:
+        writes.count(unlabelled(identity, label), now)
+    for label in sorted(after.labels.keys() - before.labels.keys())[:LABELS_NOTED]:
+        if writes.counted(unlabelled(identity, label), now, HOUR_S) > 0:
+            writes.count(unlabelled(identity, label), now, -1)
 
 
 def _remember_closing(

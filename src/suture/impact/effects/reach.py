@@ -75,11 +75,12 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `how` is deleted, cordoned, tainted or relabelled. `healthy`: of them, Ready. `planned`: of
     them, marked for removal before this request (unschedulable, or tainted so). `open_before` and
     `open_after` are schedulable Ready nodes of the cluster, those leaving already counted as gone.
-    `pods`: running pods, DaemonSets' apart, that must move, which no cordon makes them; `unplaced`:
-    of them, those that fit nowhere else by requests, selectors and taints. `leaving`: other nodes
-    gone within the last ten minutes, or closed within the last hour, by anybody. `selecting`:
-    DaemonSets and custom resources that would no longer select a relabelled node; `emptied`: of
-    them, those that would select no node at all.
+    `pods`: running pods, DaemonSets' apart, that must move, which no cordon makes them; of a label
+    that goes from node after node also those that end there or ask for it elsewhere; `unplaced`:
+    of those that must move, the ones that fit nowhere else by requests, selectors and taints.
+    `leaving`: other nodes gone within the last ten minutes, or closed within the last hour, by
+    anybody. `selecting`: DaemonSets and custom resources that would no longer select a relabelled
+    node; `emptied`: of them, those that would select no node at all.
     """
 
     how: str

@@ -19,6 +19,7 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.nodes.closing import Closing, joined_since
+from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, Resource
@@ -214,8 +215,9 @@ def _is_control_plane(view: GraphView, row: int) -> bool:
 def _relabelled(
     scene: Scene, loss: _Loss, before: ClusterObject, after: ClusterObject, keys: list[str]
 ) -> Iterator[CapacityLost]:
-    view, row = scene.view, scene.change.rewritten.row if scene.change.rewritten else None
-    if row is None:
+    view, made = scene.view, scene.change.rewritten
+    row = made.row if made else None
+    if made is None or row is None:
         return
 
     def lost(asked: Placement) -> bool:
@@ -237,10 +239,11 @@ def _relabelled(
         if lost(asked):
             victims.append(scene.victim(source))
             emptied += not _accepted(view, row, asked)
-    if pods or victims:
+    swept = 0 if pods else asking_in_vain(scene, made, loss.asked, lost)
+    if pods or victims or swept:
         yield loss.effect(
             "relabelled", pods, selecting=len(victims), emptied=emptied,
-            victims=tuple(victims[: scene.limit]),
+            bound=swept, victims=tuple(victims[: scene.limit]),
         )  # fmt: skip
 
 
