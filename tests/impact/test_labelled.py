@@ -15,8 +15,8 @@ from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import GATEWAYS, PODS, SERVICES, Resource
-from suture.model.objects import ClusterObject, OwnerReference, PodFacts
+from suture.model.names import CLAIMS, GATEWAYS, NODES, PODS, SERVICES, Resource
+from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, OwnerReference, PodFacts
 
 
 def pair(stem: str, group: str = "edge.example.com/", kind: str = "-name") -> dict[str, str]:
@@ -127,6 +127,58 @@ def test_a_parent_in_the_same_namespace_needs_one_label(labels: dict[str, str]) 
 def test_one_label_that_names_no_parent(parent: ClusterObject, labels: dict[str, str]) -> None:
     """It has to be of the kind, the name and the namespace."""
     assert told(world(parent, front(labels)), front(labels)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("parent", "label"),
+    [
+        pytest.param(thing(TUNNELS, "web", "prod"), "owner", id="owner"),
+        pytest.param(thing(TUNNELS, "web", "prod"), "name", id="name"),
+        pytest.param(thing(TUNNELS, "web"), "instance-name", id="in no namespace"),
+        pytest.param(thing(TUNNELS, "web"), "blue-tunnel", id="its kind, in no namespace"),
+    ],
+)
+def test_of_what_went_a_loose_label_is_enough(parent: ClusterObject, label: str) -> None:
+    """Operators find their children by labels of their own; a living parent is none by these."""
+    one = front({f"edge.example.com/{label}": "web"})
+    assert told(world(parent, one), one) == (0, 0)
+    assert told(world(msgspec.structs.replace(parent, deleted=1.0), one), one) == (1, 0)
+    view = world(thing(TUNNELS, "another", parent.key.namespace), one)
+    assert told(view, one) == (0, 0)
+    view.history.note_removed(parent.uid, parent.key, START)
+    assert told(view, one) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param(thing(TUNNELS, "web", "prod"), id="made anew"),
+        pytest.param(
+            thing(Resource("edge.example.com", "ponds"), "web", "prod"), id="of another type"
+        ),
+    ],
+)
+def test_a_loose_label_that_may_mean_what_lives_explains_nothing(beside: ClusterObject) -> None:
+    """The name is there again, or was of two at once."""
+    one = front({"edge.example.com/owner": "web"})
+    gone = thing(TUNNELS, "web", "prod")
+    view = world(beside, one)
+    view.history.note_removed("before", gone.key, START)
+    assert told(view, one) == (0, 0)
+
+
+def test_data_and_what_is_in_no_namespace_stay_by_a_loose_label() -> None:
+    """A claim outlives its database, and a node its pool."""
+    labels = {"edge.example.com/owner": "web"}
+    gone = thing(TUNNELS, "web")
+    for one in (
+        thing(CLAIMS, "data", "prod", labels=labels, facts=ClaimFacts(bound=True, volume="v")),
+        thing(NODES, "node-1", labels=labels, facts=NodeFacts(ready=True)),
+    ):
+        view = world(thing(TUNNELS, "another"), one)
+        view.history.note_removed(gone.uid, gone.key, START)
+        (effect,) = effects(impact_of(delete(one), view), ObjectsRemoved)
+        assert effect.explained == 0
 
 
 def test_an_owner_says_more_than_labels() -> None:

@@ -30,6 +30,7 @@ from suture.impact.causes.explained import (
     wanted,
 )
 from suture.impact.causes.labelled import (
+    label_names_ended,
     label_parent,
     label_parent_ends,
     label_parent_wants,
@@ -134,7 +135,11 @@ class Causes:
     @property
     def few(self) -> bool:
         """Whether so little goes that each is asked what its own labels say of it."""
-        return len(self._rows) <= GENERATION
+        # WHY not the slices of Services: they go with those, and are asked nothing.
+        going = len(self._rows)
+        if GENERATION < going <= 2 * GENERATION:
+            going -= len(self.kinds.get(ENDPOINT_SLICES, ()))
+        return going <= GENERATION
 
     @property
     def settled(self) -> bool:
@@ -437,6 +442,7 @@ class Causes:
         view = self._view
         return (
             label_parent_ends(view, row, self._named_parent(row))
+            or label_names_ended(view, row)
             or bound_ends(view, row)
             or ends_as_agreed(view, row, self._now)
             or time_is_up(view, row, self._now, self._body if row in self._direct else b"")

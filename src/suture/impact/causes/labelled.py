@@ -3,8 +3,9 @@
 Beside `parents`, whose edges a person or an ownerReference declares: here a pair of labels
 `<group>/…<kind>-name` and `<group>/…<kind>-namespace` names an object that is there, or was seen to
 go, as no owner can be in another namespace; and `<group>/…<kind>` alone, or with `-name`, one of
-the same namespace. A guess by names, so that it is believed of what has no owner, and only of a
-type of that group or of a Gateway, whose implementations put what serves it where they are.
+the same namespace. Of one that went less is enough: `<group>/owner` or the like, or one in no
+namespace. A guess by names, so that it is believed of what has no owner, and only of a type of that
+group or of a Gateway, whose implementations put what serves it where they are.
 Source: Gateway API, GEP-1762; labels as controllers write them.
 """
 
@@ -14,10 +15,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from suture.impact.causes.over import outlived
+from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import GATEWAYS, ObjectKey, Resource, plural_of
+from suture.model.names import CLAIMS, GATEWAYS, SECRETS, ObjectKey, Resource, plural_of
 from suture.model.writes import HOUR_S
 
 _NAMESPACE: Final = "-namespace"
@@ -25,6 +27,11 @@ _NAME: Final = "-name"
 _MARK: Final = b'-namespace"'
 _OTHERS: Final = (b"kubernetes.io", b".k8s.io", b'"helm.sh')
 """Ends of groups whose labels, alone, name nobody's parent; most labels are of these."""
+
+_ANY_KIND: Final = frozenset({"instance", "name", "owner", "owned-by", "parent"})
+"""Words for whose an object is that say nothing of its kind; each also with `-name`."""
+
+_DATA: Final = frozenset({CLAIMS, SECRETS})
 
 
 def label_parent(view: GraphView, row: int) -> ObjectKey | None:
@@ -85,6 +92,47 @@ def label_parent_ends(view: GraphView, row: int, key: ObjectKey | None) -> bool:
         return False
     parent = view.find(key)
     return parent is None or view.gone(parent) or view.terminating(parent)
+
+
+def label_names_ended(view: GraphView, row: int) -> bool:
+    """Whether a label of an object, `<group>/owner` or the like, names what went, and nobody else.
+
+    As loose as labels are written: of whatever type of the group, in the object's namespace or in
+    none. So it is believed of an end alone, and of nothing that holds data; and not of what is in
+    no namespace: a node is of a pool, which may go without it.
+    """
+    resource, namespace = view.resource(row), view.namespace(row)
+    if not namespace or resource in _DATA or is_custom(resource):
+        return False
+    if not _may_name(view.label_bytes(row)) or view.has_owner(row):
+        return False
+    ended = False
+    for label, name in view.labels(row).items():
+        for key in _loosely(view, label, namespace, name):
+            parent = view.find(key)
+            if parent is None:
+                ended = ended or view.history.removed_at(key) is not None
+            elif view.gone(parent) or view.terminating(parent):
+                ended = True
+            else:
+                return False
+    return ended
+
+
+def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator[ObjectKey]:
+    """Yield what a label may mean that says less than where its object is, or of which kind."""
+    group, slash, stem = label.rpartition("/")
+    if not slash or not name or group.endswith((".k8s.io", "kubernetes.io")):
+        return
+    word = stem.lower().removesuffix(_NAME)
+    if word in _ANY_KIND:
+        for resource in view.resources():
+            if resource.group == group:
+                yield ObjectKey(resource, namespace, name)
+                yield ObjectKey(resource, "", name)
+        return
+    for plural in _kinds(word):
+        yield ObjectKey(Resource(group, plural), "", name)
 
 
 def label_parent_wants(
