@@ -423,6 +423,24 @@ def test_a_deny_rule_closes_what_no_rule_opens() -> None:
         assert widened(update(None, harmless), graph_of(*DNS, *SHOP, *blog)) == []
 
 
+def test_a_deny_rule_in_a_list_of_specs() -> None:
+    """One spec says the same in a list as alone; of several it is not told what they add up to."""
+    spec = {"endpointSelector": NOT_SYSTEM, "egressDeny": [{"toCIDR": ["169.254.169.254/32"]}]}
+    allow = {"endpointSelector": NOT_SYSTEM, "egress": [{"toEntities": ["all"]}]}
+
+    def listed(*specs: dict[str, Any]) -> ClusterObject:
+        parts = {"apiVersion": "cilium.io/v2", "specs": list(specs)}
+        return trimmed(
+            CILIUM_CLUSTER_POLICIES, body("CiliumClusterwideNetworkPolicy", "deny", "", **parts)
+        )
+
+    there = graph_of(*DNS, *SHOP, namespace("blog"), workload("blog", "blog"))
+    (found,) = widened(update(None, listed(spec)), there)
+    assert (found.part, found.newly) == ("egress", ("dns", "service"))
+    assert widened(update(None, listed(spec, allow)), there) == []
+    assert widened(update(None, listed()), there) == []
+
+
 def test_policies_of_both_kinds_add_up() -> None:
     """What one kind allows, the other kind's default deny does not take away."""
     to_dns = [{"toEndpoints": [{"matchLabels": {"io.kubernetes.pod.namespace": "kube-system"}}]}]

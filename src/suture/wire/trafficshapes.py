@@ -74,15 +74,18 @@ class _Spec(msgspec.Struct, rename="camel", gc=False):
 
 
 class CiliumDocument(ManagedDocument, gc=False):
-    """A CiliumNetworkPolicy or CiliumClusterwideNetworkPolicy with one spec."""
+    """A CiliumNetworkPolicy or CiliumClusterwideNetworkPolicy: one spec, or a list of them."""
 
     spec: _Spec | None = None
+    specs: tuple[_Spec, ...] = ()
 
 
 def cilium_policy(doc: CiliumDocument, namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a policy of Cilium adds; None where it selects nodes, or has several specs."""
-    spec = doc.spec
-    if spec is None or spec.endpoint_selector is None:
+    if len(doc.specs) + (doc.spec is not None) != 1:
+        return None
+    spec = doc.spec or doc.specs[0]
+    if spec.endpoint_selector is None:
         return None
     pods, spaces = _parted(selector_of(spec.endpoint_selector) or Selector())
     closes = spec.enable_default_deny or _Closes()
