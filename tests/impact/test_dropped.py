@@ -21,6 +21,7 @@ from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
     DEPLOYMENTS,
+    NODES,
     PODS,
     SECRETS,
     SERVICES,
@@ -314,3 +315,39 @@ def test_the_domain_in_what_others_read_says_nothing(label: str, *, told_of: boo
     found = told(view_of(trimmed(CONFIG_MAPS, old), dns, reads), CONFIG_MAPS, old, new)
 
     assert ([one.entries for one in found if one.field == "data"] != []) is told_of
+
+
+ROLE = "- rolearn: {0}\n  username: {0}\n  groups:\n  - {1}\n"
+NODES_ROLE = ROLE.format("workers", "system:nodes")
+OTHERS = ROLE.format("admins", "system:masters") + ROLE.format("ci", "deployers")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "critical"),
+    [
+        pytest.param(NODES_ROLE + OTHERS, OTHERS, True, id="one-of-three-entries"),
+        pytest.param(NODES_ROLE + OTHERS, OTHERS + "# system:nodes\n", True, id="but-a-remark"),
+        pytest.param(
+            NODES_ROLE + OTHERS + ROLE.format("more", "system:nodes"), NODES_ROLE + OTHERS, False,
+            id="another-entry-for-nodes-stays",
+        ),
+        pytest.param(NODES_ROLE + OTHERS, NODES_ROLE, False, id="entries-of-people"),
+    ],
+)  # fmt: skip
+def test_a_map_of_roles_in_which_nodes_are_no_more(old: str, new: str, *, critical: bool) -> None:
+    """Nodes may be one entry of many: without it the cluster hears none of them any more."""
+    before = settings("kube-system", "eksctl", "team", mapRoles=old)
+    after = settings("kube-system", "eksctl", "team", mapRoles=new)
+    view = view_of(trimmed(CONFIG_MAPS, before), thing(NODES, "worker-1"))
+    found = [one for one in told(view, CONFIG_MAPS, before, after) if one.field == "data"]
+    assert [(one.entries, one.critical) for one in found] == (
+        [(("system:nodes",), True)] if critical else []
+    )
+
+
+def test_a_map_of_roles_of_a_cluster_without_nodes() -> None:
+    """Nobody is left out of it."""
+    before = settings("kube-system", "eksctl", "team", mapRoles=NODES_ROLE + OTHERS)
+    after = settings("kube-system", "eksctl", "team", mapRoles=OTHERS)
+    view = view_of(trimmed(CONFIG_MAPS, before))
+    assert not [one for one in told(view, CONFIG_MAPS, before, after) if one.field == "data"]

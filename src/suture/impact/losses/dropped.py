@@ -30,6 +30,7 @@ from suture.model.graph import GraphView, Use
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
+    NODES,
     ROLE_BINDINGS,
     SECRETS,
     SERVICES,
@@ -46,6 +47,9 @@ SOURCE: kubelet `clusterDomain`, DNS for Services and Pods."""
 
 CLUSTERS_OWN: Final = "kube-system"
 """The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
+
+NODES_GROUP: Final = "system:nodes"
+"""The group as which nodes speak to the API server. SOURCE: Kubernetes, node authorization."""
 
 BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
 """The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
@@ -93,6 +97,7 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     critical = _critical(made.before, made.after)
     if critical and key.resource == CONFIG_MAPS:
         yield from _domain(scene, made, readers)
+        yield from _nodes_left_out(scene, made, readers)
     found = _dropped(scene, made)
     for one in found[:FIELDS]:
         read_by = _read_by(scene.view, readers, one, whole=key.resource not in KEYED)
@@ -123,7 +128,7 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[Entri
     read_by = count_of(view, readers)
     if made.before is not None:
         yield from answers_left(scene, made.before, made.after, (old, new), read_by)
-    if _names_domain(old) and not _names_domain(new):
+    if _names(CLUSTER_DOMAIN, old) and not _names(CLUSTER_DOMAIN, new):
         yield EntriesDropped(
             holder=named(made.after.key, made.after.uid),
             field="data",
@@ -142,9 +147,31 @@ def _lines(body: bytes) -> str:
     return "\n".join(text for text in values if isinstance(text, str))
 
 
-def _names_domain(text: str) -> bool:
-    """Whether a line names the cluster's own domain; what follows a `#` is none."""
-    return any(CLUSTER_DOMAIN in line.partition("#")[0] for line in text.splitlines())
+def _nodes_left_out(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[EntriesDropped]:
+    """Tell of what says who is a node of the cluster, once no line of it does.
+
+    WHY apart from other lines: nodes may be one entry among many, and without it none of them is
+    heard any more. One of several such entries may be of nodes that are gone, which nothing here
+    tells. What pods read is no map of who they are, but text about it.
+    """
+    if readers or not scene.view.rows(NODES):
+        return
+    old, new = _lines(scene.request.old_body), _lines(scene.request.new_body)
+    if _names(NODES_GROUP, old) and not _names(NODES_GROUP, new):
+        yield EntriesDropped(
+            holder=named(made.after.key, made.after.uid),
+            field="data",
+            before=1,
+            dropped=1,
+            entries=(NODES_GROUP,),
+            readers=0,
+            critical=True,
+        )
+
+
+def _names(word: str, text: str) -> bool:
+    """Whether a line has a word in it; what follows a `#` is said to nobody."""
+    return word in text and any(word in line.partition("#")[0] for line in text.splitlines())
 
 
 def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:
