@@ -98,6 +98,47 @@ def test_a_part_that_is_left_out(new: Spec, explained: int) -> None:
     assert [database.explained(one) for one in (claim, *MEMBERS)] == [0, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("off", "on", "explained"),
+    [
+        pytest.param({"enableProxy": False}, {"enableProxy": True}, (1, 1), id="enable"),
+        pytest.param({"exposeProxy": False}, {"exposeProxy": True}, (1, 1), id="expose"),
+        pytest.param({"proxyEnabled": False}, {"proxyEnabled": True}, (1, 1), id="enabled"),
+        pytest.param({"ui": {"proxyPort": 0}}, {"ui": {"proxyPort": 80}}, (0, 1), id="a port"),
+        pytest.param({"proxyPort": 81}, {"proxyPort": 80}, (0, 0), id="another port"),
+        pytest.param({"proxyUsers": 0}, {"proxyUsers": 80}, (0, 0), id="another number"),
+        pytest.param({}, {"enableProxy": True}, (0, 0), id="a default"),
+        pytest.param({}, {"proxyPort": 80}, (0, 0), id="a default port"),
+        pytest.param({"proxy": False}, {"proxy": True}, (0, 0), id="another flag"),
+    ],
+)
+def test_a_part_that_a_flag_or_a_port_switches_off(
+    off: Spec, on: Spec, explained: tuple[int, int]
+) -> None:
+    """A flag gives up what it is called after, a port its Service alone, and neither the data."""
+    database = Database()
+    database.rewrite(on, off)
+    root, _, facing, claim = PROXY
+    assert (database.explained(root), database.explained(facing)) == explained
+    assert [database.explained(one) for one in (claim, *MEMBERS)] == [0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [
+        pytest.param({"enableProxy": False}, {"enableProxy": True}, id="a flag"),
+        pytest.param({"proxyPort": 0}, {"proxyPort": 80}, id="a port"),
+    ],
+)
+def test_a_flag_or_a_port_that_is_there_again(off: Spec, on: Spec) -> None:
+    """The twin: an operator that saw only the first of two writes is mistaken."""
+    database = Database()
+    database.rewrite(on, off)
+    database.rewrite(off, on)
+    root, _, facing, _ = PROXY
+    assert [database.explained(one) for one in (root, facing)] == [0, 0]
+
+
 def test_a_part_that_is_there_again() -> None:
     """The twin: switched off and on again, as one sees who reads an old copy."""
     database, off = Database(), {**ON, "proxy": {"enabled": False, "size": 5}}

@@ -31,6 +31,12 @@ BY_ID: Final = "#"
 NUMBERS: Final = frozenset({"size", "replicas", "instances", "count", "members", "nodes"})
 """How an item of a list calls the number of its members."""
 
+OF_A_PORT: Final = ":"
+"""Before what a port is for that was set to nothing."""
+_PORT: Final = "Port"
+_FLAG: Final = re.compile(r"(?:enable|expose)(?=[A-Z])(\w+)|(\w+)Enabled")
+"""How a field says of something beside it whether it is to be: `enableConsole`, `proxyEnabled`."""
+
 PART_DEPTH: Final = 4
 """LIMIT: levels of a spec at which parts are told of; deeper ones are settings of a part."""
 
@@ -233,7 +239,8 @@ def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], fr
     A part is a map or a list that stands in the spec, or an item of a list with a `name` or an
     `id`, or with members and a `component` or one `…Name`. What has an `enabled` is switched on and
     off by it, and an item by its number, one of `NUMBERS`, while another item of the list has
-    members. An empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
+    members. So is what a flag is called after, and behind `OF_A_PORT` what a port is, by a 0. An
+    empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
     """
     before, after = all_parts(old_body), all_parts(new_body)
     was, is_now = _told_to_stop(before), _told_to_stop(after)
@@ -278,7 +285,11 @@ def _left_out(
     found: set[str] = set()
     for name, before in old.items():
         after = new.get(name)
-        if not isinstance(before, dict | list) or not before or before == after:
+        if before == after or not before:
+            continue
+        if not isinstance(before, dict | list):
+            if (part := _switched(name, before, after)) is not None:
+                found.add(part)
             continue
         had = _as_parts(before)
         if not isinstance(after, type(before)) or not after:
@@ -294,6 +305,20 @@ def _left_out(
         if isinstance(before, list):
             found |= _at_nothing(had, has, beside=beside)
     return found
+
+
+def _switched(name: str, before: object, after: object) -> str | None:
+    """Return what a field switches off that is neither a map nor a list; None if it does not.
+
+    WHY not what it has no more: then a default holds, and nobody here knows it.
+    """
+    if before is True and after is False:
+        flag = _FLAG.fullmatch(name)
+        return None if flag is None else flag[1] or flag[2]
+    # WHY the type: `False` is 0 too.
+    if type(before) is int and type(after) is int and after == 0 and name.endswith(_PORT):
+        return f"{OF_A_PORT}{name.removesuffix(_PORT)}"
+    return None
 
 
 def _at_nothing(had: dict[str, object], has: dict[str, object], *, beside: bool) -> set[str]:

@@ -16,7 +16,7 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.kinds import is_custom
 from suture.model.deeds import What
-from suture.model.difference import BY_ID
+from suture.model.difference import BY_ID, OF_A_PORT
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -25,6 +25,7 @@ from suture.model.names import (
     DISRUPTION_BUDGETS,
     JOBS,
     PODS,
+    SERVICES,
     STATEFUL_SETS,
     WORKLOADS,
     ObjectKey,
@@ -82,7 +83,12 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
         below = _words(name.partition(f"-{above}-")[2])
     else:
         below = _words(name.removeprefix(above))
-    return any(_within(_words(part), below) for part in names)
+    # WHY only Services: what listens at a port does more than that.
+    return any(
+        _within(_words(part), below)
+        for part in names
+        if resource == SERVICES or not part.startswith(OF_A_PORT)
+    )
 
 
 def unnamed(
