@@ -104,6 +104,9 @@ def test_a_part_that_is_left_out(new: Spec, explained: int) -> None:
         pytest.param({"enableProxy": False}, {"enableProxy": True}, (1, 1), id="enable"),
         pytest.param({"exposeProxy": False}, {"exposeProxy": True}, (1, 1), id="expose"),
         pytest.param({"proxyEnabled": False}, {"proxyEnabled": True}, (1, 1), id="enabled"),
+        pytest.param(
+            {"enablePro_xy": False}, {"enablePro_xy": True}, (1, 1), id="parted otherwise"
+        ),
         pytest.param({"ui": {"proxyPort": 0}}, {"ui": {"proxyPort": 80}}, (0, 1), id="a port"),
         pytest.param({"proxyPort": 81}, {"proxyPort": 80}, (0, 0), id="another port"),
         pytest.param({"proxyUsers": 0}, {"proxyUsers": 80}, (0, 0), id="another number"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
@@ -33,7 +34,7 @@ from suture.model.names import (
 from suture.model.objects import WorkloadFacts
 
 SHORTEST: Final = 3
-"""Letters of a part's name from which it is looked for in the names of children."""
+"""Letters of a part's name from which it is looked for anywhere in the names of children."""
 
 WORKLOADS_ASKED: Final = 32
 """LIMIT: workloads of a parent that are compared with each of its parts, 1 us each, as one goes."""
@@ -196,8 +197,12 @@ def _words(name: str) -> list[str]:
 
 
 def _within(part: list[str], name: list[str]) -> bool:
-    """Whether the words of a part stand in a name one after the other."""
-    if len("".join(part)) < SHORTEST:
-        return False
-    size = len(part)
-    return any(name[at : at + size] == part for at in range(len(name) - size + 1))
+    """Whether the words of a part stand in a name one after the other, however they are parted.
+
+    A short one stands at the end.
+    """
+    called, whole = "".join(part), "".join(name)
+    if len(called) < SHORTEST:
+        return bool(part) and name[-len(part) :] == part
+    ends = list(accumulate(map(len, name), initial=0))
+    return any(whole.startswith(called, at) and at + len(called) in ends for at in ends[:-1])
