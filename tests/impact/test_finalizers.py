@@ -69,6 +69,17 @@ def test_where_nobody_is_known_an_operator_is_no_stranger() -> None:
     assert not told(view, lift(second), second).by_owner
 
 
+def test_a_user_who_is_enrolled_is_no_controller_either() -> None:
+    """Unless called like the finalizer, as a controller is that comes as a user; or seen with it."""
+    view = view_of(thing(BALANCERS, "front", "prod"))
+    admin, controller = operator("jo@example.com"), operator("balancers-controller")
+
+    assert not told(view, lift(admin), admin).by_owner
+    assert told(view, lift(controller), controller).by_owner
+    view.history.habits.note(write(BALANCERS, None, balancer(FINALIZER, going=False), by=admin))
+    assert told(view, lift(admin), admin).by_owner
+
+
 def test_kubernetes_own_finalizers_have_known_owners() -> None:
     """The protection of a claim is the claim controller's, and the claim's data is behind it."""
     facts = ClaimFacts(bound=True, volume="pv")

@@ -32,6 +32,9 @@ from suture.model.names import (
 )
 from suture.model.objects import CrdFacts
 
+ACCOUNTS: Final = (SERVICE_ACCOUNT, "system:")
+"""How identities of programs begin that are no users of somebody's own."""
+
 NAMES_KEPT: Final = 4_096
 """LIMIT: pairs of a kind and an identity whose likeness is remembered; 0.3 kB each, 1 MB."""
 
@@ -88,7 +91,8 @@ def owner_of(view: GraphView, finalizer: str, actor: Actor) -> tuple[str, bool]:
     """Return who is known to remove a finalizer, in words, and whether the actor is that.
 
     Beside those who were seen to set or remove it, an identity that is called like the finalizer is
-    taken for its owner. Where nobody is known, only a person is none: people are no controllers.
+    taken for its owner. Where nobody is known, only a user is none, that no service account is:
+    people are no controllers.
     """
     identity = actor.user.username
     built_in = BUILT_IN.get(finalizer)
@@ -98,9 +102,11 @@ def owner_of(view: GraphView, finalizer: str, actor: Actor) -> tuple[str, bool]:
     if known:
         own = identity in known or called_like(actor, finalizer)
         return min(known).removeprefix(SERVICE_ACCOUNT), own
-    if actor.kind is IdentityKind.PERSON:
-        return f"the controller of {finalizer}", False
-    return f"the controller of {finalizer}", True
+    # WHY not whether it is enrolled: a person who is enforced stays one, and controllers that come
+    # as users are called after what they do.
+    user = actor.kind is IdentityKind.OPERATOR and not identity.startswith(ACCOUNTS)
+    own = actor.kind is not IdentityKind.PERSON and not (user and not called_like(actor, finalizer))
+    return f"the controller of {finalizer}", own
 
 
 def called_like(actor: Actor, name: str) -> bool:
