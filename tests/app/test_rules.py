@@ -14,7 +14,7 @@ from suture.app.rules import REGISTRAR, Rules, rules_wants
 from suture.app.sources import Gathered, Gatherer
 from suture.app.watches import Want, Watches
 from suture.model import names
-from suture.model.absence import ARGO_PROJECTS
+from suture.model.absence import ARGO_APPLICATIONS, ARGO_PROJECTS
 from suture.model.edges import Edge, Need
 from suture.model.fieldpath import FieldPath
 from suture.model.graph import Graph
@@ -40,6 +40,7 @@ from suture.model.rules import (
     RuleFacts,
     TypeName,
 )
+from suture.wire.managedby import Applications
 from suture.wire.trim import Trimmer
 
 WIDGET = TypeName("example.com", "Widget")
@@ -82,10 +83,9 @@ class Place:
         self.in_force: dict[Resource, KindRules] = {}
         self.declared = 0
         self.watches = Watches()
+        self.applications = Applications()
         self.due: list[Any] = []
         self.rules = Rules(self, self.watches, self.graph, files=files, later=self.due.append)
-
-    applications_in = "argocd"
 
     def declare(self, rules: Any) -> None:
         self.in_force = dict(rules)
@@ -416,13 +416,36 @@ def project(namespace: str, name: str = "default") -> ClusterObject:
 def test_argo_cd_is_found_by_its_first_project() -> None:
     """Where several installations are, or none any more, its usual place is assumed."""
     place = Place()
-    place.rules.began(project("gitops", "shop"))
-    assert place.applications_in == "argocd"
+    place.rules.began(project("elsewhere", "shop"))
+    assert place.applications.home == "elsewhere"
     place.rules.began(project("gitops"))
-    assert place.applications_in == "gitops"
+    assert place.applications.home == "gitops"
     place.rules.began(project("gitops-too"))
-    assert place.applications_in == "argocd"
+    assert place.applications.home == "argocd"
     place.rules.ended(project("gitops"))
-    assert place.applications_in == "gitops-too"
+    assert place.applications.home == "gitops-too"
     place.rules.ended(project("gitops-too"))
-    assert place.applications_in == "argocd"
+    assert place.applications.home == "elsewhere"
+    place.rules.ended(project("elsewhere", "shop"))
+    assert place.applications.home == "argocd"
+
+
+def test_an_application_is_found_by_its_name() -> None:
+    """Where one namespace has it, that; where several have one, that of the first project."""
+    place = Place()
+
+    def application(namespace: str) -> ClusterObject:
+        key = ObjectKey(ARGO_APPLICATIONS, namespace, "front")
+        return ClusterObject(key, namespace, Gvk("g", "v1", "K"))
+
+    place.rules.began(application("gitops"))
+    assert "front" in place.applications
+    assert place.applications.place("front") == "gitops"
+    assert place.applications.place("back") == "argocd"
+    place.rules.began(application("team-a"))
+    assert place.applications.place("front") == "argocd"
+    place.rules.ended(application("gitops"))
+    place.rules.ended(application("team-a"))
+    place.rules.ended(application("team-a"))
+    assert "front" not in place.applications
+    assert len(place.applications) == 0

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from suture.model import names
+from suture.model.absence import ARGO_APPLICATIONS
 from suture.model.edges import Edge
-from suture.model.names import Gvk, Resource
+from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.objects import ClusterObject
 from suture.wire.managedby import MANAGERS, Managers
 from suture.wire.shapes import ManagerEntry
@@ -84,7 +85,7 @@ def test_marks_of_those_who_keep_objects(
 def test_argo_cd_runs_where_its_first_project_is() -> None:
     """Marks that do not say the namespace of their application are read as of there."""
     trimmer = Trimmer()
-    trimmer.applications_in = "openshift-gitops"
+    trimmer.applications.home = "openshift-gitops"
     gvk = Gvk("apps", "v1", "Deployment")
     for marks, labels, expected in (
         ({TRACKED: "front:apps/Deployment:shop/web"}, {}, "openshift-gitops/front"),
@@ -115,6 +116,27 @@ def test_a_label_that_charts_set_too_tells_with_who_wrote_it() -> None:
         ownerReferences=[{**OWNER, "controller": True}],
     )
     assert keepers(owned) == []
+
+
+def test_a_label_that_charts_set_tells_of_an_application_that_is_there() -> None:
+    """Whoever wrote it: not where Helm keeps the object, nor of what labels are copied to."""
+    trimmer = Trimmer()
+    trimmer.applications.note(ObjectKey(ARGO_APPLICATIONS, "gitops", "front"), there=True)
+    deployment, claim = Gvk("apps", "v1", "Deployment"), Gvk("", "v1", "PersistentVolumeClaim")
+    application = Gvk("argoproj.io", "v1alpha1", "Application")
+
+    def kept(instance: str, resource: Resource, gvk: Gvk, **more: Any) -> list[str]:
+        labels = {"app.kubernetes.io/instance": instance}
+        metadata = {"name": "front", "namespace": "shop", "uid": "u", "labels": labels, **more}
+        return keepers(trimmer.trim(json.dumps({"metadata": metadata}).encode(), resource, gvk))
+
+    by = ["applications.argoproj.io gitops/front"]
+    assert kept("front", names.DEPLOYMENTS, deployment) == by
+    assert kept("back", names.DEPLOYMENTS, deployment) == []
+    assert kept("front", names.CLAIMS, claim) == []
+    assert kept("front", ARGO_APPLICATIONS, application) == []
+    helm = kept("front", names.DEPLOYMENTS, deployment, annotations=HELM)
+    assert helm == ["releases.helm.sh shop/web"]
 
 
 def test_what_a_controller_owns_is_kept_by_it_alone() -> None:

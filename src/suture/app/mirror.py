@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 
 import msgspec
@@ -25,7 +26,7 @@ from suture.app.probe import Prober
 from suture.app.warmstart import resumable
 from suture.app.watches import Want, Watches
 from suture.errors import SutureError
-from suture.model.absence import ARGO_PROJECTS
+from suture.model.absence import ARGO_APPLICATIONS, ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import API_SERVICES, CRDS, PODS, ObjectKey, Resource
@@ -52,6 +53,9 @@ the rest is followed all the same."""
 
 TELLING = frozenset({CRDS, API_SERVICES, ARGO_PROJECTS})
 """Kinds that tell how others are followed and read."""
+
+NAMED = frozenset({ARGO_APPLICATIONS})
+"""Kinds whose names tell what marks of others mean."""
 
 SILENT_S = 30.0
 """LIMIT: most watches of decision kinds silent for so long: out of service. Ten times their life;
@@ -169,16 +173,22 @@ class Mirror:
     async def _begin(self, discovery: Discovery) -> None:
         """Follow what tells of other kinds before all else; those of a file serve at once."""
         self._definitions.load(self._graph)
-        for api in discovery.resources:
-            want = self.watches.want(api) if api.resource in TELLING else None
-            if want is not None:
-                self._start(api, want)
         try:
             async with asyncio.timeout(FIRST_KINDS_S):
-                while any(_pending(one) and not one.resuming for one in self._followers.values()):  # noqa: ASYNC110 three kinds, for a moment
-                    await asyncio.sleep(0.01)
+                # WHY the named after: definitions tell how they are read.
+                for first in (TELLING, NAMED):
+                    await self._follow_first(discovery, first)
         except TimeoutError:
             log.warning("definitions are not listed yet; going on without")
+
+    async def _follow_first(self, discovery: Discovery, kinds: AbstractSet[Resource]) -> None:
+        """Follow some kinds, and wait until they are listed."""
+        for api in discovery.resources:
+            want = self.watches.want(api) if api.resource in kinds else None
+            if want is not None:
+                self._start(api, want)
+        while any(_pending(one) and not one.resuming for one in self._followers.values()):  # noqa: ASYNC110 four kinds, for a moment
+            await asyncio.sleep(0.01)
 
     def _reconcile(self, discovery: Discovery) -> None:
         """Follow what is wanted of what is served, and nothing else."""

@@ -14,13 +14,14 @@ from typing import Protocol
 import structlog
 
 from suture.app.watches import Want, Watches
-from suture.model.absence import ARGO_NAMESPACE, ARGO_PROJECTS
+from suture.model.absence import ARGO_APPLICATIONS, ARGO_PROJECTS
 from suture.model.graph import Graph
-from suture.model.names import API_SERVICES, CRDS, SECRETS, ObjectKey, Resource
+from suture.model.names import API_SERVICES, CRDS, SECRETS, Resource
 from suture.model.objects import ClusterObject, CrdFacts, PodState
 from suture.model.rulebook import KindRules, Waiting, rules_by_kind
 from suture.model.rules import REFERENCE_RULES, ReferenceRule, RuleFacts
 from suture.wire.kinds import SHAPES
+from suture.wire.managedby import Applications
 
 log = structlog.get_logger(__name__)
 
@@ -30,15 +31,11 @@ REGISTRAR = "rules"
 Later = Callable[[Callable[[], None]], object]
 
 
-FIRST_PROJECT = "default"
-"""The project that Argo CD makes in its own namespace, of each of its installations."""
-
-
 class Readers(Protocol):
     """What reads objects by rules."""
 
-    applications_in: str
-    """The namespace of applications whose marks do not say it."""
+    applications: Applications
+    """Where applications are whose marks do not say it."""
 
     def declare(self, rules: Mapping[Resource, KindRules]) -> None:
         """Put rules in force, in place of those before."""
@@ -53,7 +50,7 @@ class Rules:
     """
 
     heeds: AbstractSet[Resource] | None = frozenset(
-        {CRDS, REFERENCE_RULES, API_SERVICES, ARGO_PROJECTS}
+        {CRDS, REFERENCE_RULES, API_SERVICES, ARGO_PROJECTS, ARGO_APPLICATIONS}
     )
 
     def __init__(
@@ -72,7 +69,6 @@ class Rules:
         self._later = later or _next_turn
         self._declared: dict[str, ReferenceRule] = {}
         self._definitions: dict[str, CrdFacts] = {}
-        self._projects: set[str] = set()
         self._due = False
         self.in_force: Mapping[Resource, KindRules] = {}
         """What the reader of each kind heeds."""
@@ -85,7 +81,7 @@ class Rules:
 
     def load(self, graph: Graph) -> None:
         """Take over what a graph has already, as one that was read from a file does."""
-        for resource in (CRDS, REFERENCE_RULES, ARGO_PROJECTS):
+        for resource in (CRDS, REFERENCE_RULES, ARGO_PROJECTS, ARGO_APPLICATIONS):
             for row in graph.rows(resource):
                 self._take(graph.at(row))
         self.apply()
@@ -107,9 +103,8 @@ class Rules:
     def ended(self, thing: ClusterObject) -> None:
         """Forget a rule or a definition."""
         name = thing.key.name
-        if thing.key.resource == ARGO_PROJECTS:
-            self._take_project(thing.key, there=False)
-        elif thing.key.resource == REFERENCE_RULES:
+        self._readers.applications.note(thing.key, there=False)
+        if thing.key.resource == REFERENCE_RULES:
             self.problems.pop(name, None)
             if self._declared.pop(name, None) is not None:
                 self._mark()
@@ -125,9 +120,7 @@ class Rules:
             known = self._definitions.get(name)
             self._definitions[name] = facts
             return known is None or (known.rules, known.kind) != (facts.rules, facts.kind)
-        if thing.key.resource == ARGO_PROJECTS:
-            self._take_project(thing.key, there=True)
-            return False
+        self._readers.applications.note(thing.key, there=True)
         # A new API may serve what a rule waits for.
         return thing.key.resource == API_SERVICES and bool(self.waiting)
 
@@ -141,18 +134,6 @@ class Rules:
         before = self._declared.get(name)
         self._declared[name] = facts.rule
         return before != facts.rule
-
-    def _take_project(self, key: ObjectKey, *, there: bool) -> None:
-        """Note where Argo CD runs: in the namespace of its first project.
-
-        Marks that were read before keep what was known then; it makes them after its projects.
-        Where several run, marks do not say whose they are, and are taken as of its usual place.
-        """
-        if key.name != FIRST_PROJECT:
-            return
-        (self._projects.add if there else self._projects.discard)(key.namespace)
-        only = next(iter(self._projects)) if len(self._projects) == 1 else ARGO_NAMESPACE
-        self._readers.applications_in = only
 
     # ---- in force
 

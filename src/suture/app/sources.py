@@ -18,7 +18,7 @@ import msgspec
 from suture.app.rules import Rules
 from suture.app.watches import EVENTS, OF_THE_MODEL, Watches
 from suture.errors import DocumentError, InputError
-from suture.model.absence import ARGO_PROJECTS
+from suture.model.absence import ARGO_APPLICATIONS, ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph, Life
 from suture.model.names import (
@@ -175,23 +175,24 @@ class Gatherer:
 
     def _heed(self) -> None:
         """Put the rules in force that definitions and ReferenceRules tell."""
-        self._take_projects()
-        assumed = self._trimmer.applications_in
+        before = set(self._types)
+        self._take_applications()
         self._rules.load(self._graph)
         late = {resource for resource in self._rules.in_force if self._graph.count(resource)}
-        if self._trimmer.applications_in != assumed:
-            late |= self._types
+        if self._graph.count(ARGO_PROJECTS) or self._graph.count(ARGO_APPLICATIONS):
+            late |= before
         if late:
             self._read_again(late)
         for one in self._rules.waiting:
             self._notes.append(f"not heeded: rule {one.rule}, as there is no {one.missing} here")
 
-    def _take_projects(self) -> None:
-        """Take Argo CD's projects before all that waits: where they are, applications are."""
+    def _take_applications(self) -> None:
+        """Take Argo CD's projects and applications before all that waits, and has marks of them."""
         rest = []
         for piece in self._waiting:
             kind = self._kind_of(piece)
-            if kind is not None and kind.resource == ARGO_PROJECTS and isinstance(piece, Found):
+            told = kind is not None and kind.resource in (ARGO_PROJECTS, ARGO_APPLICATIONS)
+            if kind is not None and told and isinstance(piece, Found):
                 self._take(piece, kind)
             else:
                 rest.append(piece)

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from suture.model.absence import ARGO_APPLICATIONS
+from suture.model.absence import ARGO_APPLICATIONS, ARGO_NAMESPACE, ARGO_PROJECTS
 from suture.model.edges import Edge, Need
 from suture.model.labels import Labels
-from suture.model.names import ObjectKey, Resource
+from suture.model.names import CLAIMS, ObjectKey, Resource
 from suture.wire.shapes import ABSENT, ManagedMeta, ManagerEntry, named
 
 HELM_RELEASES = Resource("helm.sh", "releases")
@@ -21,10 +21,15 @@ HELM_RELEASES = Resource("helm.sh", "releases")
 FLUX_KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io", "kustomizations")
 FLUX_RELEASES = Resource("helm.toolkit.fluxcd.io", "helmreleases")
 
+FIRST_PROJECT = "default"
+"""The project that Argo CD makes in its own namespace, of each of its installations."""
+
 _ARGO_WRITERS = frozenset({"argocd-controller", "argocd-application-controller"})
 """By which it writes fields: the name that it gives, or, before it gave one, its program's."""
 _OWN_LABEL = b'"argocd.argoproj.io/instance"'
 _ANY_LABEL = b'"app.kubernetes.io/instance"'
+_COPIED = frozenset({CLAIMS, Resource("", "endpoints")})
+"""Kinds that controllers make without an owner, with the labels of what they make them for."""
 
 MANAGERS = 4096
 """LIMIT: sets of managers shared between objects; a cluster has some hundred writers."""
@@ -54,6 +59,56 @@ _FLUX = tuple(
     for resource in (FLUX_KUSTOMIZATIONS, FLUX_RELEASES)
 )
 """What Flux applies from, and the labels that name it."""
+
+
+class Applications:
+    """Where Argo CD and its applications are, as far as it is known when a mark is read.
+
+    Tell it of its projects and applications as they come and go. Marks that were read before keep
+    what was known then; it makes them after both.
+    """
+
+    __slots__ = ("_places", "_projects", "home")
+
+    def __init__(self) -> None:
+        self.home = ARGO_NAMESPACE
+        """The namespace of applications, where neither a mark nor their name says it."""
+        self._projects: set[ObjectKey] = set()
+        self._places: dict[str, set[str]] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def note(self, key: ObjectKey, *, there: bool) -> None:
+        """Note a project or application that is there, or is so no more; nothing of others."""
+        if key.resource == ARGO_PROJECTS:
+            self._note_project(key, there=there)
+        elif key.resource == ARGO_APPLICATIONS and there:
+            self._places.setdefault(key.name, set()).add(key.namespace)
+        elif key.resource == ARGO_APPLICATIONS:
+            places = self._places.get(key.name, set())
+            places.discard(key.namespace)
+            if not places:
+                self._places.pop(key.name, None)
+
+    def _note_project(self, key: ObjectKey, *, there: bool) -> None:
+        """Note where Argo CD runs: in the namespace of its first project, else of all of them.
+
+        Where several run, marks do not say whose they are, and are taken as of its usual place,
+        save where one of them alone has an application of the name.
+        """
+        (self._projects.add if there else self._projects.discard)(key)
+        first = {one.namespace for one in self._projects if one.name == FIRST_PROJECT}
+        places = first or {one.namespace for one in self._projects}
+        self.home = next(iter(places)) if len(places) == 1 else ARGO_NAMESPACE
+
+    def place(self, name: str) -> str:
+        """Return the namespace of the application of a name: the one that has it, else `home`."""
+        places = self._places.get(name)
+        return next(iter(places)) if places is not None and len(places) == 1 else self.home
 
 
 class Managers:
@@ -87,22 +142,23 @@ def managed_by(
     labels: Labels,
     *,
     managers: tuple[str, ...],
-    applications_in: str,
+    applications: Applications,
 ) -> tuple[Need, ...]:
     """Return what keeps an object as it is, as far as its metadata says.
 
     Ask only for what no controller owns: a Deployment's annotations are copied to its ReplicaSets,
-    which nobody manages but the Deployment. `managers` are those of its fields; `applications_in`
-    is the namespace of Argo CD's applications, where a mark does not say it.
+    which nobody manages but the Deployment. `managers` are those of its fields.
     """
     marks = _marks(meta)
     needs: tuple[Need, ...] = ()
     if marks.helm_name:
         needs += named(Edge.MANAGED_BY, HELM_RELEASES, marks.helm_namespace, marks.helm_name)
     if marks.argo:
-        needs += _argo(marks.argo, key, kind, applications_in)
-    elif instance := _instance(labels, managers):
-        needs += named(Edge.MANAGED_BY, ARGO_APPLICATIONS, applications_in, instance)
+        needs += _argo(marks.argo, key, kind, applications)
+    elif instance := _instance(labels, managers) or (
+        "" if marks.helm_name else _of_application(labels, key, applications)
+    ):
+        needs += named(Edge.MANAGED_BY, ARGO_APPLICATIONS, applications.place(instance), instance)
     if b".toolkit.fluxcd.io/name" in labels.raw:
         needs += _flux(labels)
     return needs
@@ -135,19 +191,32 @@ def _instance(labels: Labels, managers: tuple[str, ...]) -> str:
     return ""
 
 
-def _argo(tracked: str, key: ObjectKey, kind: str, applications_in: str) -> tuple[Need, ...]:
+def _of_application(labels: Labels, key: ObjectKey, applications: Applications) -> str:
+    """Return the application after which charts' own label calls an object; empty where none is.
+
+    WHY not claims and endpoints: what makes them copies the labels of a set or a Service to them.
+    """
+    if not applications or _ANY_LABEL not in labels.raw or key.resource in _COPIED:
+        return ""
+    instance = labels["app.kubernetes.io/instance"]
+    itself = key.resource == ARGO_APPLICATIONS and key.name == instance
+    return instance if instance in applications and not itself else ""
+
+
+def _argo(tracked: str, key: ObjectKey, kind: str, applications: Applications) -> tuple[Need, ...]:
     """Return the application of a tracking id, `app:group/Kind:namespace/name`.
 
     An application outside Argo CD's own namespace is written `namespace_app`.
     Source: Argo CD, resource tracking; applications in any namespace.
     """
     app, _, rest = tracked.partition(":")
-    what, _, place = rest.partition(":")
+    what, _, where = rest.partition(":")
     # WHY: a copy of an annotated object, made by whatever tool, is not in the application.
-    if what.rpartition("/")[2] != kind or place.rpartition("/")[2] != key.name:
+    if what.rpartition("/")[2] != kind or where.rpartition("/")[2] != key.name:
         return ()
     namespace, found, name = app.rpartition("_")
-    return named(Edge.MANAGED_BY, ARGO_APPLICATIONS, namespace if found else applications_in, name)
+    place = namespace if found else applications.place(name)
+    return named(Edge.MANAGED_BY, ARGO_APPLICATIONS, place, name)
 
 
 def _flux(labels: Mapping[str, str]) -> tuple[Need, ...]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from suture.model.absence import ARGO_NAMESPACE
 from suture.model.bounded import oldest
 from suture.model.difference import all_parts, differing
 from suture.model.edges import Need
@@ -24,7 +23,7 @@ from suture.model.rulebook import KindRules
 from suture.wire.declared import ruled
 from suture.wire.interned import Interned
 from suture.wire.kinds import SECRET_KEYS, SHAPES
-from suture.wire.managedby import Managers, managed_by
+from suture.wire.managedby import Applications, Managers, managed_by
 from suture.wire.oddities import UNREADABLE, Owner, anything, odd_meta, odd_owners
 from suture.wire.shapes import (
     ABSENT,
@@ -120,8 +119,8 @@ class Trimmer:
         self.needs = Interned(PodNeeds, min(interned, NEEDS))
         self.managers = Managers()
         self.users = Interned(read_user, USERS)
-        self.applications_in = ARGO_NAMESPACE
-        """The namespace of applications whose marks do not say it."""
+        self.applications = Applications()
+        """Where applications are whose marks do not say it."""
         self._shapes = {**SHAPES, **SECRET_KEYS} if secret_keys else SHAPES
         self._names: dict[str, str] = {}
         self._rules: dict[Resource, KindRules] = {}
@@ -341,7 +340,7 @@ class Reader:
                     self.gvk.kind,
                     labels,
                     managers=managers,
-                    applications_in=trimmer.applications_in,
+                    applications=trimmer.applications,
                 )
                 if keepers:
                     needs = _joined(needs, keepers) if end is None else end.joined(keepers)

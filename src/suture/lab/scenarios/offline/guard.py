@@ -77,6 +77,7 @@ class OfflineGuard:
     @contextlib.asynccontextmanager
     async def watching(self) -> AsyncIterator[SutureOffline]:
         """Install, start with empty ledger and history, stop at the end of the block."""
+        self._server.store.read_anew()
         suture = SutureOffline(self._server, self._policies, self.mode, authorizer=self._authorizer)
         await suture.install()
         async with suture.following():

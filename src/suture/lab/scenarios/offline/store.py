@@ -200,6 +200,7 @@ class Store:
         self._things[api.resource][place] = after
         self._by_uid[after.uid] = after
         self.graph.put(after.seen)
+        self.trimmer.applications.note(after.key, there=True)
         self._learn(after)
         self._tell(before, after)
         return after
@@ -223,11 +224,22 @@ class Store:
         every = (rule for rules in self._rules.values() for rule in rules)
         self.trimmer.declare(rules_by_kind(every, kinds).kinds)
 
+    def read_anew(self) -> None:
+        """Read all there is once more, as whoever starts now does: marks by what they name."""
+        for thing in tuple(self._by_uid.values()):
+            seen = self.trimmer.trim(thing.raw, thing.key.resource, thing.seen.gvk)
+            if seen.needs != thing.seen.needs:
+                after = Thing(thing.api, thing.body, thing.raw, seen)
+                self._things[thing.key.resource][thing.key.namespace, thing.key.name] = after
+                self._by_uid[thing.uid] = after
+                self.graph.put(seen)
+
     def remove(self, thing: Thing) -> None:
         """Take one life of an object out, and tell; nothing happens when it is over already."""
         if self._by_uid.get(thing.uid) is None:
             return
         before = self._by_uid.pop(thing.uid)
+        self.trimmer.applications.note(before.key, there=False)
         del self._things[before.key.resource][before.key.namespace, before.key.name]
         self.graph.remove(before.key, before.uid)
         self._tell(before, None)
