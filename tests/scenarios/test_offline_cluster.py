@@ -26,6 +26,7 @@ from suture.lab.scenarios.populate import populate
 from suture.lab.scenarios.shapes import SHAPES
 from suture.lab.scenarios.world import World
 from suture.model.actor import UserInfo
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     DEPLOYMENTS,
@@ -380,3 +381,52 @@ def test_a_token_dies_with_its_account() -> None:
         assert caught.value.status == 401
 
     on_a_cluster(body, web())
+
+
+def test_kinds_called_like_kubernetes_own_come_after_their_definition() -> None:
+    """A `Node` of somebody's group has no readiness to wait for, and its definition may be owned."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        for kind in ("Node", "Role"):
+            resource = Resource("store.example.com", f"{kind.lower()}s")
+            assert place.store.count(resource) == 2
+
+    provider = {"apiVersion": "pkg.example.com/v1", "kind": "Provider", "name": "provider-0"}
+    own = {"shape": "crd-with-instances", "group": "store.example.com", "count": 2}
+    on_a_cluster(
+        body,
+        {
+            "shape": "crd-with-instances",
+            "kind": "Provider",
+            "group": "pkg.example.com",
+            "scope": "Cluster",
+            "prefix": "provider",
+            "count": 1,
+        },
+        *({**own, "kind": kind, "defined_by": provider} for kind in ("Node", "Role")),
+    )
+
+
+def test_whoever_starts_now_reads_marks_by_the_applications_that_are_there() -> None:
+    """The label of charts led nowhere when it was read first, as the application came later."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        view = GraphView(place.store.graph)
+        row = view.find(ObjectKey(DEPLOYMENTS, "shop", "web-0"))
+        assert row is not None
+        place.store.read_anew()
+        marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+        assert [str(one) for one in marks] == ["applications.argoproj.io gitops/app-0"]
+
+    on_a_cluster(
+        body,
+        web(labels={"app.kubernetes.io/instance": "app-0"}),
+        {
+            "shape": "crd-with-instances",
+            "kind": "Application",
+            "group": "argoproj.io",
+            "prefix": "app",
+            "namespaces": ("gitops",),
+            "count": 1,
+        },
+    )

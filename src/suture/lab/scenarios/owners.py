@@ -22,6 +22,15 @@ def identity(thing: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return group, thing["kind"], metadata.get("namespace", ""), metadata.get("name", "")
 
 
+def is_built_in(thing: Mapping[str, Any]) -> bool:
+    """Whether an object is of a group of Kubernetes itself: others have kinds of the same names.
+
+    WHY not asked of the cluster: a definition may come with the object.
+    """
+    group = str(thing["apiVersion"]).rpartition("/")[0]
+    return "." not in group or group.endswith(".k8s.io")
+
+
 def unresolved(thing: Object) -> list[tuple[Object, list[tuple[str, str, str, str]]]]:
     """Return the owners without uid, each with where it may be: same namespace, or none."""
     space = thing["metadata"].get("namespace", "")

@@ -19,7 +19,14 @@ from suture.errors import (
 from suture.lab.scenarios.clearing import CREATED_LAST, POLICIES, until, wait_gone
 from suture.lab.scenarios.cluster import Cluster, Object, each, listed, path_of
 from suture.lab.scenarios.merge import merged
-from suture.lab.scenarios.owners import identity, named, owners_missing, unresolved, with_owners
+from suture.lab.scenarios.owners import (
+    identity,
+    is_built_in,
+    named,
+    owners_missing,
+    unresolved,
+    with_owners,
+)
 from suture.lab.scenarios.ready import until_ready
 from suture.lab.scenarios.shapes import DELETED
 from suture.lab.scenarios.world import MARK, WORLD, World
@@ -65,7 +72,7 @@ async def populate(
     waves = _waves(wanted)
     for wave in waves[:-1]:
         await _create_wave(cluster, world, wave)
-        if any(one["kind"] == "Node" for one in wave):
+        if any(one["kind"] == "Node" and is_built_in(one) for one in wave):
             # WHY: the scheduler looks at what is Ready, and a story of nodes needs pods on them.
             await until_ready(cluster, [one for one in world.made if one["kind"] == "Node"])
     await _own_namespaces(cluster, world, wanted)
@@ -76,7 +83,7 @@ async def populate(
 def _waves(objects: Iterable[Object]) -> list[list[Object]]:
     """Return the objects by when they are created; the last wave is what intercepts others."""
     things = [one for one in objects if one["kind"] != "Namespace"]
-    when = {identity(one): _wave_of(str(one["kind"])) for one in things}
+    when = {identity(one): _wave_of(one) for one in things}
     waves: list[list[Object]] = [[] for _ in range(len(_ORDER) + 3)]
     for one in things:
         # WHY: a Secret that a custom resource owns cannot come before it.
@@ -85,7 +92,8 @@ def _waves(objects: Iterable[Object]) -> list[list[Object]]:
     return waves
 
 
-def _wave_of(kind: str) -> int:
+def _wave_of(thing: Object) -> int:
+    kind = str(thing["kind"]) if is_built_in(thing) else ""
     if kind in CREATED_LAST or kind in POLICIES:
         return len(_ORDER) + 2
     if kind == "Service":

@@ -15,6 +15,7 @@ from suture.lab import nodes
 from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Cluster, Object, each, path_of, whole
 from suture.lab.scenarios.harm import named
+from suture.lab.scenarios.owners import is_built_in
 from suture.wire.discovery import ApiResource
 
 # LIMIT: 2,000 pods are Ready 30 s after the last was created, on two idle cores; six times that.
@@ -41,7 +42,9 @@ _WATCHED = (
 async def until_ready(cluster: Cluster, made: Iterable[Object]) -> list[str]:
     """Wait until the population is up; return what is not when nothing moves any more."""
     waiting = {
-        one["metadata"]["uid"]: one for one in made if one["kind"] in _WATCHED and not _never(one)
+        one["metadata"]["uid"]: one
+        for one in made
+        if one["kind"] in _WATCHED and is_built_in(one) and not _never(one)
     }
     apis = {one["kind"]: cluster.kinds.of(one) for one in waiting.values()}
     began = moved = now_s()
