@@ -40,7 +40,13 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, CustomFacts, PodFacts, WorkloadFacts
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CustomFacts,
+    PodFacts,
+    WorkloadFacts,
+)
 
 SETS = Resource("db.example.com", "sets")
 APPLICATIONS = Resource("deploy.example.com", "apps")
@@ -162,6 +168,22 @@ def test_a_claim_that_a_pod_still_uses_is_not_left_over() -> None:
     view = view_of(stateful(2), claim(2), pod)
 
     assert not causes(view, claim(2)).explains(row_of(view, claim(2)))
+
+
+def test_a_claim_that_was_never_bound_holds_nothing() -> None:
+    """One that a pod waits for is asked for, and one that is bound, or was, holds data."""
+    new = thing(CLAIMS, "new", "shop", facts=ClaimFacts())
+    waiting = needing(thing(PODS, "web-0", "shop", facts=PodFacts()), Edge.CLAIM, new.key)
+
+    def explained(facts: ClaimFacts, *things: ClusterObject) -> bool:
+        one = msgspec.structs.replace(new, facts=facts)
+        view = view_of(one, *things)
+        return causes(view, one).explains(row_of(view, one))
+
+    assert explained(ClaimFacts())
+    assert not explained(ClaimFacts(), waiting)
+    assert not explained(ClaimFacts(bound=True, volume="disk"))
+    assert not explained(ClaimFacts(volume="disk"))
 
 
 def test_a_replicaset_at_zero_is_history_while_its_deployment_lives() -> None:

@@ -1,4 +1,4 @@
-"""Local volumes whose node is gone: what is deleted with them is lost already, and no pod uses it.
+"""Claims and volumes that hold nothing: local ones whose node is gone, and what was never bound.
 
 Beside `storage`, which tells what goes with a claim. Pods that wait for such a claim wait in vain:
 whoever clears it away lets them start anew elsewhere.
@@ -26,7 +26,15 @@ starts anew, or is registered again, does so within minutes."""
 
 def left_over(view: GraphView, row: int, now: Now | None) -> bool:
     """Whether nobody can have anything more of a claim or volume, or asks for it."""
-    return beyond_size(view, row) or stranded(view, row, now)
+    return beyond_size(view, row) or stranded(view, row, now) or never_bound(view, row)
+
+
+def never_bound(view: GraphView, row: int) -> bool:
+    """Whether a claim has no volume and no pod that waits for it: it holds nothing."""
+    facts = view.facts(row)
+    if not isinstance(facts, ClaimFacts) or facts.bound or facts.volume:
+        return False
+    return not mounting(view, row)
 
 
 def stranded(view: GraphView, row: int, now: Now | None) -> bool:
