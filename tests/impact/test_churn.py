@@ -298,6 +298,18 @@ def test_an_owner_with_ever_more_children() -> None:
     assert (found.resource, found.holder.name, found.recovery) == ("pods", "batch", False)
 
 
+@pytest.mark.parametrize(("completions", "wanted"), [(60, []), (50, [50]), (5, [20])])
+def test_a_job_that_says_how_many_pods_are_to_succeed(completions: int, wanted: list[int]) -> None:
+    """Those that have ended stay beside those that run: it wants them all."""
+    job = thing(JOBS, "batch", "prod", facts=WorkloadFacts(20, completions=completions))
+    pods = [
+        thing(PODS, f"p{at}", "prod", owners=[owner(job)], facts=PodFacts(finished=True))
+        for at in range(59)
+    ]
+    found = grown(Lately(job, *pods), update(None, thing(PODS, "new", "prod", owners=[owner(job)])))
+    assert [one.wanted for one in found] == wanted
+
+
 def test_a_large_replica_set_is_filled_without_a_word() -> None:
     """As long as it has fewer than it declares."""
     big = thing(REPLICA_SETS, "big", "prod", facts=WorkloadFacts(500))

@@ -88,7 +88,8 @@ class WorkloadFacts(
     `template_hash` is equal for equal pod templates; 0 where the template was not seen.
     `service` names the Service that gives a StatefulSet's pods their names. `placement` is what
     each of its pods asks of a node. `sheds_claims`: the claims of a StatefulSet go with the pods
-    that it lets go of for its size.
+    that it lets go of for its size. `completions` are the pods of a Job that are to succeed in all;
+    0 where it says no number.
     """
 
     replicas: int | None = None
@@ -99,6 +100,7 @@ class WorkloadFacts(
     service: str = ""
     placement: Placement = ANYWHERE
     sheds_claims: bool = False
+    completions: int = 0
 
 
 class NodeFacts(

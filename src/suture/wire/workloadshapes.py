@@ -53,6 +53,7 @@ class _Retention(msgspec.Struct, rename="camel", gc=False):
 class _Workload(msgspec.Struct, rename="camel", gc=False):
     replicas: Count | None = None
     parallelism: Count | None = None
+    completions: Count | None = None
     suspend: bool | None = None
     selector: LabelSelector | None = None
     template: msgspec.Raw = ABSENT
@@ -250,6 +251,7 @@ def job(doc: WorkloadDocument, _namespace: str, _labels: Mapping[str, str]) -> F
         finished=holds(status.conditions, "Complete", "Failed"),
         status_replicas=status.active,
         placement=stamp.placement,
+        completions=spec.completions or 0,
     )
 
 

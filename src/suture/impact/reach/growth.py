@@ -102,13 +102,17 @@ def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator
 
 
 def wanted_of(view: GraphView, owner: int, resource: Resource) -> int:
-    """Return how many children of a type an owner declares; -1 where it declares none."""
+    """Return how many children of a type an owner declares; -1 where it declares none.
+
+    WHY completions too: the pods of a Job that have ended stay as long as it does.
+    """
     facts = view.facts(owner)
     if isinstance(facts, CustomFacts):
         return -1 if facts.wanted is None else facts.wanted
     if not isinstance(facts, WorkloadFacts) or facts.replicas is None:
         return -1
-    return facts.replicas if resource == PODS and view.resource(owner) in _DECLARES else -1
+    declares = resource == PODS and view.resource(owner) in _DECLARES
+    return max(facts.replicas, facts.completions) if declares else -1
 
 
 def _by_actor(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator[Growth]:
