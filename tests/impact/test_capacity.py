@@ -482,6 +482,22 @@ def test_labels_that_daemons_and_custom_resources_select() -> None:
     assert (found.selecting, found.emptied) == (2, 0)
 
 
+def test_a_selector_of_all_nodes_hides_no_other() -> None:
+    """A resource says in one field of all nodes whom they choose, and in another of which."""
+    every, some = Selection(NODES, "", Selector()), Selection(NODES, "", Selector.of({"role": "r"}))
+    selects = Selects(FieldPath.parse("spec.nodeSelector"), TypeName("", "Node"))
+    rule = ReferenceRule("peers", TypeName("net.example.com", "Peer"), selects)
+    definition = thing(CRDS, str(PEERS), facts=CrdFacts(PEERS, "Peer", False, rules=(rule,)))
+    one = node("node-1", role="r")
+
+    def emptied(*selections: Selection) -> int:
+        peer = thing(PEERS, "mesh", "", facts=CustomFacts(None, selections))
+        graph = graph_of(one, node("node-2"), definition, peer)
+        return sum(found.emptied for found in lost(relabelled(one, {}), graph))
+
+    assert (emptied(every, some), emptied(every)) == (1, 0)
+
+
 def test_only_what_selects_by_the_lost_label_is_told_of() -> None:
     """Of many custom resources of a type, alike or not: peers of a rack, of a role, of all."""
     selects = Selects(FieldPath.parse("spec.nodeSelector"), TypeName("", "Node"))

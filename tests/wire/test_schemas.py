@@ -170,6 +170,15 @@ def test_references_are_read_with_their_namespace_and_key() -> None:
     ]
 
 
+def test_a_text_beside_a_selector_of_nodes_is_of_nodes() -> None:
+    """It names no type itself; one that does, or stands alone, is left alone."""
+    assert said(nodeSelector=TEXT, peerSelector=TEXT, podSelector=TEXT) == [
+        selects("spec.nodeSelector", NODES, Form.STRING, Place.CLUSTER),
+        selects("spec.peerSelector", NODES, Form.STRING, Place.CLUSTER),
+    ]
+    assert said(peerSelector=TEXT) == []
+
+
 def test_items_of_arrays_and_maps_are_looked_at() -> None:
     """Every item has the same fields."""
     volumes = {"type": "array", "items": fields(secret=fields(secretName=TEXT))}

@@ -286,7 +286,7 @@ def _selects(
         form = Form.LABEL_SELECTOR
     elif field.label_map:
         form = Form.MATCH_LABELS
-    elif field.type == "string" and stem in TEXTUAL:
+    elif field.type == "string" and (stem in TEXTUAL or _beside_nodes(stem, beside)):
         form = Form.STRING
     else:
         return
@@ -297,9 +297,20 @@ def _selects(
     if not stem and resource.plural.startswith("service"):
         # WHY: a selector with no word for what it selects is of what its own kind is called after.
         of = STEMS["service"]
+    if form is Form.STRING and stem not in STEMS:
+        stem, of = "node", STEMS["node"]
     place = _PLACES.get(stem, Place.SAME)
     spaces, by_name = _namespaces(at, stem, beside)
     yield Selects(at, of, form, place, spaces, by_name)
+
+
+def _beside_nodes(stem: str, beside: Mapping[str, Schema]) -> bool:
+    """Whether a text that names no type stands beside one that selects nodes, and so selects them.
+
+    SOURCE: Calico, BGPPeer: `peerSelector` is of nodes, as `nodeSelector` is.
+    """
+    nodes = beside.get("nodeSelector")
+    return stem not in STEMS and nodes is not None and nodes.type == "string"
 
 
 def _stem(name: str) -> str:

@@ -267,8 +267,13 @@ def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Pla
         asking: dict[int, Placement] = {}
         for number, facts in shared.items():
             if isinstance(facts, CustomFacts) and facts.ended is not Ended.SURE:
+                # WHY not one of all nodes: beside it another says which of them, in another field.
                 asked = Placement(
-                    terms=tuple(one.selector for one in facts.selections if one.resource == NODES)
+                    terms=tuple(
+                        one.selector
+                        for one in facts.selections
+                        if one.resource == NODES and one.selector.requirements
+                    )
                 )
                 if asked.reads(keys):
                     asking[number] = asked
