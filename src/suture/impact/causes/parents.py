@@ -9,7 +9,7 @@ Deployment controller (a ReplicaSet at zero is history).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED, RECREATED_BY
@@ -125,18 +125,24 @@ def set_of(child: Resource) -> Resource:
     return Resource(child.group, f"{child.plural.removesuffix('s')}sets")
 
 
-def statefulset_of(view: GraphView, claim: ObjectKey) -> tuple[int, int] | None:
-    """Return the row of the StatefulSet that a claim is named after, and the claim's ordinal."""
+def set_names(claim: ObjectKey) -> Iterator[tuple[str, int]]:
+    """Yield the names of the sets that a claim may be called after, and its ordinal."""
     fits = _ORDINAL.fullmatch(claim.name)
     if claim.resource != CLAIMS or fits is None:
-        return None
+        return
     stem, ordinal = fits[1], int(fits[2])
     _, dash, name = stem.partition("-")
     while dash:
+        yield name, ordinal
+        _, dash, name = name.partition("-")
+
+
+def statefulset_of(view: GraphView, claim: ObjectKey) -> tuple[int, int] | None:
+    """Return the row of the StatefulSet that a claim is named after, and the claim's ordinal."""
+    for name, ordinal in set_names(claim):
         row = view.find(ObjectKey(STATEFUL_SETS, claim.namespace, name))
         if row is not None:
             return row, ordinal
-        _, dash, name = name.partition("-")
     return None
 
 

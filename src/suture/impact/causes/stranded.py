@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.parents import beyond_size, mounting
+from suture.impact.causes.setends import set_ends
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import VolumeFacts
@@ -26,7 +27,12 @@ starts anew, or is registered again, does so within minutes."""
 
 def left_over(view: GraphView, row: int, now: Now | None) -> bool:
     """Whether nobody can have anything more of a claim or volume, or asks for it."""
-    return beyond_size(view, row) or stranded(view, row, now) or never_bound(view, row)
+    return (
+        beyond_size(view, row)
+        or stranded(view, row, now)
+        or never_bound(view, row)
+        or set_ends(view, row)
+    )
 
 
 def never_bound(view: GraphView, row: int) -> bool:

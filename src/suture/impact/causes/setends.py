@@ -1,0 +1,52 @@
+"""Claims of a set whose custom resource is being deleted, and which it has cleared away.
+
+Beside `data.cleared`, which weighs this data when the resource itself goes: what was let go then is
+asked for only once. The claims of a StatefulSet have no owner, so that the name alone tells whose
+they are; of a resource of the next life, which has a set of its own, nothing is told. Pure.
+Source: StatefulSet controller (`<template>-<set>-<ordinal>`); operators that delete the claims of
+their members in a finalizer of their resource, before or after the sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from suture.impact.causes.parents import set_names, statefulset_of
+from suture.impact.ground.inventory import leaves_all
+from suture.impact.ground.kinds import is_custom
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, STATEFUL_SETS, ObjectKey
+
+
+def set_ends(view: GraphView, row: int) -> bool:
+    """Whether a claim is of a StatefulSet that a custom resource controls which is being deleted.
+
+    The set is there, or was seen to go and none of its name has come since.
+    """
+    key = view.key(row)
+    if key.resource != CLAIMS:
+        return False
+    found = statefulset_of(view, key)
+    if found is not None:
+        return _goes(view, view.controller(found[0]))
+    return any(_goes(view, one) for one in _controllers_of_gone(view, key))
+
+
+def _controllers_of_gone(view: GraphView, claim: ObjectKey) -> Iterator[int]:
+    """Yield what controlled the sets of a claim's name that were seen to go, where it is there."""
+    for name, _ in set_names(claim):
+        went = view.history.removed_at(ObjectKey(STATEFUL_SETS, claim.namespace, name))
+        for owner in went.owners if went is not None else ():
+            parent = view.find_uid(owner.uid) if owner.controller else None
+            if parent is not None:
+                yield parent
+
+
+def _goes(view: GraphView, parent: int) -> bool:
+    """Whether a parent is custom and going, and does not say itself that its data stays."""
+    return (
+        parent >= 0
+        and is_custom(view.resource(parent))
+        and view.terminating(parent)
+        and not leaves_all(view, parent)
+    )
