@@ -30,6 +30,7 @@ from suture.model.graph import GraphView
 from suture.model.names import (
     API_SERVICES,
     AUTOSCALERS,
+    CLAIMS,
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -42,7 +43,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, PodFacts, ServiceFacts
+from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts
 from suture.model.request import Request
 from suture.model.selectors import Selector
 
@@ -139,6 +140,15 @@ def test_the_record_of_a_release_at_work_is_deleted() -> None:
     assert (found.in_use, found.explained) == (True, False)
 
     view.history.habits.note(write(SECRETS, None, release("app"), by=STRANGER))
+    assert told(view, delete(one, by=STRANGER), STRANGER) == []
+
+
+def test_the_record_of_a_release_that_leaves_a_claim() -> None:
+    """All else of it is gone, and what it was told to keep needs no record."""
+    kept = trimmed(CLAIMS, charted("files", "app", CLAIMS, "PersistentVolumeClaim"))
+    kept = replace(kept, facts=ClaimFacts(bound=True, volume="pv"))
+    one = trimmed(SECRETS, release("app"))
+    view = view_of(one, kept, workload("another"))
     assert told(view, delete(one, by=STRANGER), STRANGER) == []
 
 

@@ -43,6 +43,7 @@ from suture.model.graph import GraphView
 from suture.model.habits import release_of
 from suture.model.names import (
     AUTOSCALERS,
+    CLAIMS,
     CLUSTER_ROLE_BINDINGS,
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -155,6 +156,8 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
         one not in scene.removed
         and not view.terminating(one)
         and len(view.targets(one, Edge.MANAGED_BY)) == 1
+        # WHY no claims: releases leave them, and who mounts one is at work itself.
+        and view.resource(one) != CLAIMS
         and used(view, one)
         for one in kept
     )
