@@ -304,3 +304,21 @@ def of(folder: Path, kind: str, *steps: str) -> Report:
         "harm: {kinds: [deployments.apps]}\n"
     )
     return judge_offline(load(path), "enforce", replayed=False)
+
+
+@pytest.mark.parametrize("verb", ["evict", "delete"])
+def test_a_pod_taken_by_name_may_have_a_successor_of_that_name(verb: str, tmp_path: Path) -> None:
+    """A StatefulSet makes the next one by the same name: what was to go is gone."""
+    path = tmp_path / "taken.yaml"
+    path.write_text(
+        "kind: benign\n"
+        "cluster: {shapes: [{shape: statefulsets, count: 1, namespaces: [dbs], replicas: 3}]}\n"
+        "actors: {hand: {serviceAccount: ops/hand}}\n"
+        "steps:\n"
+        f"  - {{by: hand, verb: {verb}, resource: pods, namespaces: [dbs], names: db-0-2}}\n"
+        "  - {wait: 5m}\n"
+        "harm: {probes: {pods_lost: 0}}\n"
+    )
+    report = judge_offline(load(path), "off", replayed=False)
+
+    assert (report.verdict, report.unreached) == ("passed", ()), told(report)

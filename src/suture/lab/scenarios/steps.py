@@ -24,7 +24,7 @@ from suture.errors import (
     first_of,
 )
 from suture.lab.scenarios.actors import Voice
-from suture.lab.scenarios.cluster import Cluster, Object, listed
+from suture.lab.scenarios.cluster import Cluster, Object, listed, path_of
 from suture.lab.scenarios.collecting import created_s
 from suture.lab.scenarios.format import Scenario, Step
 from suture.lab.scenarios.refusals import Refusal, refusal_in
@@ -182,7 +182,7 @@ class Stepper:
         if self.heard is not None:
             self.heard(self.writes[-1])
         if outcome == "done" and not step.options.dryRun:
-            self._remember(step, api, target, metadata, aims)
+            self._remember(step, api, target, answer, aims)
 
     async def _as_itself(
         self, voice: Voice, step: Step, api: ApiResource, target: Target
@@ -225,7 +225,20 @@ class Stepper:
         )
 
     async def _aims(self, step: Step, api: ApiResource, target: Target) -> list[Aim]:
-        """Return what a delete is to make gone, listed before it acts."""
+        """Return what a delete is to make gone, listed before it acts; the pod of an eviction.
+
+        WHY an eviction: its answer does not say which pod it was, and of a StatefulSet the next one
+        has its name.
+        """
+        if _evicts(step) and not target.uid and not step.options.dryRun:
+            try:
+                live = await self.cluster.client.get(
+                    path_of(api, target.namespace, target.name), metadata_only=True
+                )
+            except NotFoundError:
+                return []
+            uid = str(live["metadata"]["uid"])
+            return [Aim(api=api, namespace=target.namespace, name=target.name, uid=uid, gone=True)]
         if step.verb == "deletecollection" and not step.options.dryRun:
             chosen = step.selection
             found = await listed(
@@ -246,12 +259,15 @@ class Stepper:
         step: Step,
         api: ApiResource,
         target: Target,
-        metadata: Mapping[str, Any],
+        answer: Object,
         aims: list[Aim],
     ) -> None:
-        if step.verb in ("delete", "evict") or step.subresource == "eviction":
-            uid = target.uid or str(metadata.get("uid") or "")
-            aims = [Aim(api=api, namespace=target.namespace, name=target.name, uid=uid, gone=True)]
+        metadata = answer.get("metadata") or {}
+        if step.verb == "delete" or _evicts(step):
+            uid = target.uid or _uid(answer)
+            aims = aims or [
+                Aim(api=api, namespace=target.namespace, name=target.name, uid=uid, gone=True)
+            ]
             if api.plural == "namespaces" and step.verb == "delete":
                 # WHY: what was written into a namespace goes with it, and is meant to.
                 self.aims = {k: one for k, one in self.aims.items() if k[1] != target.name}
@@ -281,8 +297,18 @@ def _deleted(step: Step, answer: Object) -> tuple[str, ...]:
         return tuple(one["metadata"]["uid"] for one in answer.get("items") or ())
     if step.verb != "delete":
         return ()
-    uid = (answer.get("details") or {}).get("uid") or (answer.get("metadata") or {}).get("uid")
-    return (str(uid),) if uid else ()
+    uid = _uid(answer)
+    return (uid,) if uid else ()
+
+
+def _uid(answer: Object) -> str:
+    """Return the uid in an answer, of an object or of a Status; empty where it has none."""
+    found = (answer.get("details") or {}).get("uid") or (answer.get("metadata") or {}).get("uid")
+    return str(found or "")
+
+
+def _evicts(step: Step) -> bool:
+    return step.verb == "evict" or step.subresource == "eviction"
 
 
 def _created(step: Step, answer: Object) -> str:
