@@ -228,6 +228,30 @@ def test_an_application_prunes_what_is_its_own() -> None:
     assert len(told(view, delete(pruned, by=STRANGER), STRANGER)) == 1
 
 
+def test_what_serves_tells_of_the_application_that_loses_what_goes_along() -> None:
+    """Whatever else of it goes too, in any order: it is in use; without what serves it is not."""
+    made = workload("web", replicas=2)
+    kept = [
+        ClusterObject(
+            key=one.key,
+            uid=one.uid,
+            gvk=one.gvk,
+            labels=one.labels,
+            owners=one.owners,
+            facts=one.facts,
+            needs=(*one.needs, Need(Edge.MANAGED_BY, ObjectKey(APPLICATIONS, "argocd", "b"))),
+        )
+        for one in (thing(CONFIG_MAPS, "settings", "prod"), made[0])
+    ]
+    space = thing(Resource("", "namespaces"), "prod")
+    rest = (space, thing(APPLICATIONS, "b", "argocd"), kept[0])
+
+    (found,) = told(view_of(*rest, kept[1], *made[1:]), delete(space, by=STRANGER), STRANGER)
+    assert (found.target.resource, found.in_use, found.by) == ("deployments", True, "gitops")
+    (found,) = told(view_of(*rest), delete(space, by=STRANGER), STRANGER)
+    assert (found.target.resource, found.in_use) == ("configmaps", False)
+
+
 def test_a_size_that_an_autoscaler_keeps() -> None:
     """An apply that resets the replicas writes what the autoscaler keeps; other templates do not."""
     made = workload("web", replicas=4)

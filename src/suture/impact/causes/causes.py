@@ -56,16 +56,23 @@ from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
     CLAIMS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
     ENDPOINT_SLICES,
     JOBS,
     PODS,
     REPLICA_SETS,
+    SERVICES,
+    STATEFUL_SETS,
     ObjectKey,
     Resource,
 )
 
 FEW: Final = 8
 """LIMIT: objects of a kind that are asked one by one, about where columns begin to cost less."""
+
+AT_WORK: Final = frozenset({CLAIMS, DAEMON_SETS, DEPLOYMENTS, SERVICES, STATEFUL_SETS})
+"""Of what a release or application keeps, what is in use where anything of it is."""
 
 MADE_ANEW: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 """What goes along in numbers, and is kept by its controller alone."""
@@ -251,10 +258,12 @@ class Causes:
     def marks(self) -> dict[int, int]:
         """Return the releases and applications that keep what goes, no pods, each with one of it.
 
-        One that is not made anew where there is any.
+        What serves or runs where there is any, as that tells whether they are at work; else one
+        that is not made anew.
         """
         if self._marks is None:
             kept = [kind for kind in self.kinds if kind not in MADE_ANEW]
+            kept.sort(key=lambda kind: kind not in AT_WORK)
             anew = [kind for kind in self.kinds if kind in MADE_ANEW and kind != PODS]
             rows: list[int] = []
             for kind in (*kept, *anew):
