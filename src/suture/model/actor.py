@@ -13,7 +13,9 @@ import msgspec
 
 from suture.model.names import SERVICE_ACCOUNTS, ObjectKey
 
-SERVICE_ACCOUNT = "system:serviceaccount:"
+SYSTEM = "system:"
+"""How the names of all identities begin that are the cluster's own. SOURCE: Kubernetes, RBAC."""
+SERVICE_ACCOUNT = f"{SYSTEM}serviceaccount:"
 ACTORS = 4096
 """LIMIT: identities whose actor is remembered; as many as reviews remember by their spelling."""
 
@@ -32,6 +34,11 @@ def account_of(identity: str) -> ObjectKey | None:
         return None
     namespace, _, name = identity.removeprefix(SERVICE_ACCOUNT).partition(":")
     return ObjectKey(SERVICE_ACCOUNTS, namespace, name)
+
+
+def is_person(identity: str) -> bool:
+    """Whether an identity is a user's, as its name tells; machines may have such, too."""
+    return bool(identity) and not identity.startswith(SYSTEM)
 
 
 class Stage(StrEnum):

@@ -20,7 +20,7 @@ from suture.impact.causes.explained import made_today
 from suture.impact.causes.parents import mounting, statefulset_of
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
-from suture.model.actor import account_of
+from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.leave import gives_leave
@@ -40,14 +40,13 @@ BELOW: Final = 256
 """LIMIT: objects below a resource, or claims of its namespace, that are looked at, 1 us each; what
 has more is not taken to be at rest, and no claims are known to be its."""
 
-_SYSTEM: Final = "system:"
 _RUN: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 
 
 def remember_leave(request: Request, view: GraphView, now: Now) -> None:
     """Remember that a person gave leave for a custom resource to be deleted."""
     identity, old = request.user.username, request.old
-    if old is None or not _is_person(identity):
+    if old is None or not is_person(identity):
         return
     own = frozenset({request.key.name, old.uid})
     if gives_leave(request.old_body, request.new_body, own):
@@ -90,7 +89,7 @@ def is_given_up(view: GraphView, row: int, identity: str) -> bool:
 
     WHY something below it at all: what an operator finds by name may run all the same.
     """
-    if not (view.history.writes.any_left_out and _is_person(identity)):
+    if not (view.history.writes.any_left_out and is_person(identity)):
         return False
     if not is_custom(view.resource(row)) or "" not in view.history.writes.left_out(view.uid(row)):
         return False
@@ -134,10 +133,6 @@ def ends_as_agreed(view: GraphView, row: int, now: Now | None) -> bool:
         counted(_ended(namespace, stem), now, HOUR_S) > 0
         for stem in _stems(view.name(row), claim=view.resource(row) == CLAIMS)
     )
-
-
-def _is_person(identity: str) -> bool:
-    return bool(identity) and account_of(identity) is None and not identity.startswith(_SYSTEM)
 
 
 def _claims_of(view: GraphView, row: int, since: float) -> list[int]:

@@ -55,6 +55,16 @@ def before_users(identity: str) -> str:
     return f"before-users/{identity}"
 
 
+def put_down(identity: str) -> str:
+    """Name the counter of workloads that an actor scaled to nothing."""
+    return f"put-down/{identity}"
+
+
+def put_down_in(identity: str, namespace: str) -> str:
+    """Name the counter of workloads of one namespace that an actor scaled to nothing."""
+    return f"put-down/{namespace}/{identity}"
+
+
 def not_back(identity: str, resource: Resource) -> str:
     """Name the counter of what an actor took away of a type, less what it made again at once."""
     return f"not-back/{resource}/{identity}"

@@ -27,6 +27,8 @@ from suture.impact.causes.counters import (
     not_back,
     ordered,
     ordered_by,
+    put_down,
+    put_down_in,
     remover,
     restarter,
     taken_apart,
@@ -281,6 +283,9 @@ def _remember_size(request: Request, change: Change, view: GraphView, now: Now) 
     writes, identity, key = view.history.writes, request.user.username, view.key(resized.row)
     for size in (resized.before, resized.after):
         writes.note(key, Deed(What.SCALED, identity, size), now)
+    if resized.before and not resized.after:
+        writes.count(put_down(identity), now)
+        writes.count(put_down_in(identity, key.namespace), now)
 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:

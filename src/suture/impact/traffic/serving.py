@@ -21,6 +21,7 @@ from suture.impact.ordinary.delivery import answered_meanwhile, taken_over, turn
 from suture.impact.ordinary.hands import given_up, member_replaced
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
+from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next, stops_for_next
 from suture.impact.scene import Scene
@@ -276,7 +277,11 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
         things = loss.things or ()
         is_explained = _let_go(scene, row, things) or (
             resized is not None
-            and (taken_over(scene, row, resized, before) or served_agents(scene, row))
+            and (
+                taken_over(scene, row, resized, before)
+                or served_agents(scene, row)
+                or stopped_by_hand(scene, row, resized)
+            )
         )
     yield EndpointsLost(
         service=service,

@@ -1,0 +1,49 @@
+"""Workloads that a person stops by name: what is put down can be taken up again.
+
+Beside `stopping`, where an operator does as it was asked. Who retires an application, or leaves a
+namespace, scales down what runs there, Deployment by Deployment; nothing is lost that the same
+command does not bring back. So it is believed of a person, of one namespace within the hour, and of
+no Service that anything else is known to need, or that is there for the world outside. Never of a
+machine: one that is mistaken is so everywhere.
+
+What is lost if it was a slip: the requests to `PUT_DOWN` applications of one namespace, until their
+sizes are set again.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.causes.counters import put_down, put_down_in
+from suture.impact.ground.change import Resized
+from suture.impact.ordinary.hands import read_by_name, readers_of
+from suture.impact.scene import Scene
+from suture.model.actor import is_person
+from suture.model.names import DEPLOYMENTS, STATEFUL_SETS
+from suture.model.writes import HOUR_S
+
+PUT_DOWN: Final = 12
+"""LIMIT: workloads of one namespace that a person may stop within the hour: an application with all
+its parts; more of them is a sweep."""
+
+CLUSTERS_OWN: Final = "kube-"
+"""How namespaces begin that are the cluster's own. SOURCE: Kubernetes, namespaces."""
+
+
+def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
+    """Whether a person stops a workload by its name, and nothing else names its Service."""
+    view, now, identity = scene.view, scene.now, scene.actor.user.username
+    if now is None or resized.after or resized.asked or not is_person(identity):
+        return False
+    row, namespace = resized.row, view.namespace(resized.row)
+    # WHY not what has an owner: that answers for its size, and is what a person would ask.
+    if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
+        return False
+    if namespace.startswith(CLUSTERS_OWN) or not read_by_name(view, service):
+        return False
+    counted = view.history.writes.counted
+    here = counted(put_down_in(identity, namespace), now, HOUR_S)
+    if here >= PUT_DOWN or counted(put_down(identity), now, HOUR_S) > here:
+        return False
+    readers = readers_of(scene, service)
+    return readers is not None and all(one == row for one in readers)
