@@ -213,3 +213,19 @@ def test_more_than_a_few_are_asked_alike() -> None:
         impact = estimate(request, change, view, operator(), {"objects_removed"}, now=START)
         (effect,) = effects(impact, ObjectsRemoved)
         assert (effect.explained, effect.wanted) == expected
+
+
+@pytest.mark.parametrize(("by", "explained"), [("operator", 0), ("owner@example.com", 1)])
+def test_an_end_that_the_actor_brought_about_itself_explains_nothing(
+    by: str, explained: int
+) -> None:
+    """Else who deletes parents by mistake might go on with all that is labelled after them."""
+    parent, one = thing(TUNNELS, "web", "prod"), front({"edge.example.com/owner": "web"})
+    view = world(parent, one)
+    first, second = delete(parent, by=operator(by)), delete(one, by=operator("operator"))
+    remember(first, project(first, view), view, START)
+    view.history.note_removed(parent.uid, parent.key, START)
+    after = GraphView(graph_of(POD, thing(TUNNELS, "another", "prod"), one), view.history)
+    asked = impact_of(second, after, now=START, by=operator("operator"))
+    (effect,) = effects(asked, ObjectsRemoved)
+    assert effect.explained == explained

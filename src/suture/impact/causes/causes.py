@@ -104,6 +104,7 @@ class Causes:
         body: bytes = b"",
     ) -> None:
         self._rows = change.removed
+        self._identity = identity
         self._account = account_of(identity)
         self.removed = frozenset(self._rows)
         self._settled: bool | None = None
@@ -451,7 +452,7 @@ class Causes:
         view = self._view
         return (
             label_parent_ends(view, row, self._named_parent(row))
-            or label_names_ended(view, row)
+            or label_names_ended(view, row, self._identity, self._now)
             or bound_ends(view, row)
             or ends_as_agreed(view, row, self._now)
             or time_is_up(view, row, self._now, self._body if row in self._direct else b"")

@@ -20,7 +20,7 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, GATEWAYS, SECRETS, ObjectKey, Resource, plural_of
-from suture.model.writes import HOUR_S
+from suture.model.writes import HOUR_S, number
 
 _NAMESPACE: Final = "-namespace"
 _NAME: Final = "-name"
@@ -94,12 +94,13 @@ def label_parent_ends(view: GraphView, row: int, key: ObjectKey | None) -> bool:
     return parent is None or view.gone(parent) or view.terminating(parent)
 
 
-def label_names_ended(view: GraphView, row: int) -> bool:
+def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None) -> bool:
     """Whether a label of an object, `<group>/owner` or the like, names what went, and nobody else.
 
     As loose as labels are written: of whatever type of the group, in the object's namespace or in
     none. So it is believed of an end alone, and of nothing that holds data; and not of what is in
-    no namespace: a node is of a pool, which may go without it.
+    no namespace: a node is of a pool, which may go without it. Nor of an end that `identity`, which
+    asks, has brought about itself: what went along was not weighed then.
     """
     resource, namespace = view.resource(row), view.namespace(row)
     if not namespace or resource in _DATA or is_custom(resource):
@@ -110,13 +111,19 @@ def label_names_ended(view: GraphView, row: int) -> bool:
     for label, name in view.labels(row).items():
         for key in _loosely(view, label, namespace, name):
             parent = view.find(key)
-            if parent is None:
-                ended = ended or view.history.removed_at(key) is not None
-            elif view.gone(parent) or view.terminating(parent):
-                ended = True
-            else:
+            if parent is not None and not (view.gone(parent) or view.terminating(parent)):
                 return False
+            if parent is None and view.history.removed_at(key) is None:
+                continue
+            if now is not None and _deleted_by(view, key, now) == number(identity):
+                return False
+            ended = True
     return ended
+
+
+def _deleted_by(view: GraphView, key: ObjectKey, now: Now) -> int | None:
+    """Return the number of who last asked within the hour for an object to be deleted."""
+    return view.history.writes.last(key, What.DELETED, now, HOUR_S)
 
 
 def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator[ObjectKey]:
