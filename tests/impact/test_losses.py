@@ -426,6 +426,41 @@ def test_the_last_copy_of_a_claim() -> None:
     assert [one.last_copy for one in whole] == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("policy", "mounted", "kept"),
+    [
+        pytest.param("Retain", False, (False, 0), id="its content stays"),
+        pytest.param("Retain", True, (False, 1), id="a pod mounts the claim"),
+        pytest.param("Delete", False, (True, 1), id="its content goes too"),
+    ],
+)
+def test_a_snapshot_that_goes_and_leaves_its_content(
+    policy: str, *, mounted: bool, kept: tuple[bool, int]
+) -> None:
+    """Who empties a namespace keeps its data so; what nobody mounts is not in use then."""
+    claim, volume = claimed()
+    snapshot = needing(
+        thing(SNAPSHOTS, "last", "shop", facts=SnapshotFacts(ready=True)),
+        Need(Edge.SNAPSHOT_SOURCE, claim.key),
+    )
+    content = needing(
+        thing(SNAPSHOT_CONTENTS, "c-1", facts=SnapshotContentFacts(policy)),
+        Need(Edge.BOUND_SNAPSHOT, snapshot.key),
+    )
+    user = needing(
+        thing(PODS, "web", "shop", facts=PodFacts(ready=True)), Need(Edge.CLAIM, claim.key)
+    )
+    things = [namespace("shop"), claim, volume, snapshot, content, *([user] if mounted else [])]
+
+    view = view_of(*things)
+    lost = effects(delete(namespace("shop")), view, DataLost)
+    removed = effects(delete(namespace("shop")), view, ObjectsRemoved)
+
+    (last,) = [one.last_copy for one in lost if one.holder.name == "photos"]
+    (in_use,) = [one.in_use for one in removed if one.resource == str(CLAIMS)]
+    assert (last, in_use) == kept
+
+
 @pytest.mark.parametrize("going", [False, True], ids=["its snapshot stays", "its snapshot goes"])
 def test_the_contents_of_a_snapshot_are_no_copy_of_another_while_it_is_wanted(going: bool) -> None:
     """Which claim it was taken of only the snapshot says; where that is going, it is the cause."""

@@ -214,12 +214,38 @@ def reclaim_of(view: GraphView, volume: int | None) -> str:
 
 
 def snapshots_of(scene: Scene, row: int) -> int:
-    """Return how many snapshots of a claim stay."""
+    """Return how many snapshots of a claim stay, if only by the content behind them."""
     view = scene.view
     return sum(
-        view.resource(one) == SNAPSHOTS and one not in scene.removed and not view.terminating(one)
+        view.resource(one) == SNAPSHOTS and _lasts(scene, one)
         for one in dict.fromkeys(view.sources(row, Edge.SNAPSHOT_SOURCE))
     )
+
+
+def is_kept_elsewhere(scene: Scene, row: int) -> bool:
+    """Whether an object is a claim that no pod mounts, and of which a snapshot stays."""
+    if scene.view.resource(row) != CLAIMS or mounting(scene.view, row):
+        return False
+    return snapshots_of(scene, row) > 0
+
+
+def _lasts(scene: Scene, snapshot: int) -> bool:
+    """Whether a snapshot stays, or goes and leaves its content, from which another can be made."""
+    view = scene.view
+    if _stays(scene, snapshot):
+        return True
+    content = _content_of(view, snapshot)
+    facts = view.facts(content) if content is not None else None
+    return (
+        content is not None
+        and isinstance(facts, SnapshotContentFacts)
+        and facts.deletion == RETAIN
+        and _stays(scene, content)
+    )
+
+
+def _stays(scene: Scene, row: int) -> bool:
+    return row not in scene.removed and not scene.view.terminating(row)
 
 
 def _volume(scene: Scene, row: int) -> DataLost:

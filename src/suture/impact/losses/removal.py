@@ -16,6 +16,7 @@ from suture.impact.causes.explained import (
 )
 from suture.impact.causes.recent import COPIED
 from suture.impact.data.external import asked_with_outside, still_listed
+from suture.impact.data.storage import is_kept_elsewhere
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
 from suture.impact.nodes.agents import needed_by_nodes, succeeded
@@ -168,7 +169,7 @@ def _guarded(scene: Scene, lot: Lot) -> bool:
 def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
     view, causes = scene.view, scene.causes
     if resource in USABLE:
-        tally.in_use = sum(in_use(view, row) for row in rows)
+        tally.in_use = sum(in_use(view, row) and not is_kept_elsewhere(scene, row) for row in rows)
     tally.protected = _protected(scene, resource, rows)
     left = causes.unexplained(resource, rows)
     tally.explained = len(rows) - len(left)
