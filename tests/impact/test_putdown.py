@@ -118,6 +118,17 @@ def test_not_what_others_need(cluster: Cluster, case: str) -> None:
     assert not cluster.stop(cluster.all[0][0]), case
 
 
+def test_not_what_runs_wide() -> None:
+    """Ten pods are there for a load; who retires them makes them fewer first."""
+    cluster = Cluster()
+    first = cluster.all[0][0]
+    assert isinstance(first.facts, WorkloadFacts)
+    wide = msgspec.structs.replace(first, facts=msgspec.structs.replace(first.facts, replicas=10))
+    cluster.view = GraphView(graph_of(wide, *cluster.all[0][1:]), History())
+
+    assert not cluster.stop(wide)
+
+
 def test_not_what_another_sizes() -> None:
     """What owns it answers for its size."""
     parent = thing(DEPLOYMENTS, "parent", "shop")

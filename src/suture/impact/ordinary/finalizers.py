@@ -19,7 +19,7 @@ from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
-from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind
+from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind, is_person
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -31,9 +31,6 @@ from suture.model.names import (
     ObjectKey,
 )
 from suture.model.objects import CrdFacts
-
-ACCOUNTS: Final = (SERVICE_ACCOUNT, "system:")
-"""How identities of programs begin that are no users of somebody's own."""
 
 NAMES_KEPT: Final = 4_096
 """LIMIT: pairs of a kind and an identity whose likeness is remembered; 0.3 kB each, 1 MB."""
@@ -104,7 +101,7 @@ def owner_of(view: GraphView, finalizer: str, actor: Actor) -> tuple[str, bool]:
         return min(known).removeprefix(SERVICE_ACCOUNT), own
     # WHY not whether it is enrolled: a person who is enforced stays one, and controllers that come
     # as users are called after what they do.
-    user = actor.kind is IdentityKind.OPERATOR and not identity.startswith(ACCOUNTS)
+    user = actor.kind is IdentityKind.OPERATOR and is_person(identity)
     own = actor.kind is not IdentityKind.PERSON and not (user and not called_like(actor, finalizer))
     return f"the controller of {finalizer}", own
 

@@ -3,8 +3,8 @@
 Beside `stopping`, where an operator does as it was asked. Who retires an application, or leaves a
 namespace, scales down what runs there, Deployment by Deployment; nothing is lost that the same
 command does not bring back. So it is believed of a person, of one namespace within the hour, and of
-no Service that anything else is known to need, or that is there for the world outside. Never of a
-machine: one that is mistaken is so everywhere.
+no Service that anything else is known to need, or that is there for the world outside; and not of
+what runs wide. Never of a machine: one that is mistaken is so everywhere.
 
 What is lost if it was a slip: the requests to `PUT_DOWN` applications of one namespace, until their
 sizes are set again.
@@ -26,6 +26,10 @@ PUT_DOWN: Final = 12
 """LIMIT: workloads of one namespace that a person may stop within the hour: an application with all
 its parts; more of them is a sweep."""
 
+WIDE: Final = 3
+"""LIMIT: pods of a workload that is put down in one go; what runs more of them carries load, and
+who retires it makes it smaller first."""
+
 CLUSTERS_OWN: Final = "kube-"
 """How namespaces begin that are the cluster's own. SOURCE: Kubernetes, namespaces."""
 
@@ -34,6 +38,8 @@ def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
     """Whether a person stops a workload by its name, and nothing else names its Service."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
     if now is None or resized.after or resized.asked or not is_person(identity):
+        return False
+    if resized.before > WIDE:
         return False
     row, namespace = resized.row, view.namespace(resized.row)
     # WHY not what has an owner: that answers for its size, and is what a person would ask.
