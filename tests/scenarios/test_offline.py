@@ -322,3 +322,32 @@ def test_a_pod_taken_by_name_may_have_a_successor_of_that_name(verb: str, tmp_pa
     report = judge_offline(load(path), "off", replayed=False)
 
     assert (report.verdict, report.unreached) == ("passed", ()), told(report)
+
+
+@pytest.mark.parametrize(("kind", "refused"), [("benign", 0), ("incident", 1)])
+def test_ordinary_work_that_takes_all_there_is_means_no_guard(
+    kind: str, refused: int, tmp_path: Path
+) -> None:
+    """Without a guard nothing of it is there; a sweep takes what it finds."""
+    hook = (
+        "{name: a.example.com, failurePolicy: Ignore, sideEffects: None, "
+        "admissionReviewVersions: [v1], clientConfig: {service: {name: gone, namespace: tools}}, "
+        "rules: [{apiGroups: [batch], apiVersions: [v1], operations: [CREATE], resources: [jobs]}]}"
+    )
+    path = tmp_path / "hooks.yaml"
+    path.write_text(
+        f"kind: {kind}\n"
+        "cluster:\n  shapes:\n"
+        "  - {shape: services-with-deployments, count: 20, namespaces: [shop]}\n"
+        "  files:\n"
+        "  - {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration,"
+        f" metadata: {{name: old}}, webhooks: [{hook}]}}\n"
+        "actors: {hand: {user: oncall@example.com}}\n"
+        "steps:\n"
+        "  - {by: hand, verb: delete, select: all,"
+        " resource: validatingwebhookconfigurations.admissionregistration.k8s.io}\n"
+        "harm: {kinds: [services]}\n"
+    )
+    report = judge_offline(load(path), "enforce", replayed=False)
+
+    assert (report.writes, report.refused) == (1 + refused, refused), told(report)

@@ -76,7 +76,9 @@ class Stepper:
             raise VoidError(f"step {at}: controllers are never scripted on the lab")
         try:
             api = self._api(step)
-            places = await targets(self.cluster, voice.client, step, api, self.run)
+            # WHY: a sweep takes what it finds; ordinary work is not about a guard, which it names.
+            sweeps = self.scenario.kind == "incident"
+            places = await targets(self.cluster, voice.client, step, api, self.run, sweeps=sweeps)
             await self._paced(step, places, lambda target: self._one(at, step, api, voice, target))
         except InputError as error:
             raise VoidError(f"step {at}: {error}") from error

@@ -7,14 +7,19 @@ now are decided here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from suture.adapters.kube import KubeClient
+from suture.install.expressions import LABELS
 from suture.lab.scenarios.cluster import Cluster, Listed, listed
 from suture.lab.scenarios.expand import counts, fill
 from suture.lab.scenarios.format import Select, Step
 from suture.wire.discovery import ApiResource
+
+NO_GUARD: Final = ",".join(f"{key}!={value}" for key, value in LABELS.items())
+"""The selector of all that is not Suture's."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,19 +34,25 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def targets(
-    cluster: Cluster, client: KubeClient, step: Step, api: ApiResource, run: str
+    cluster: Cluster,
+    client: KubeClient,
+    step: Step,
+    api: ApiResource,
+    run: str,
+    *,
+    sweeps: bool = True,
 ) -> list[Target]:
     """Return where a step's writes go, in order.
 
     What is selected is listed as `client`, the actor itself: an operator that lists everything
-    must be allowed to.
+    must be allowed to. Unless it `sweeps`, nothing of Suture's own is.
     """
     if step.verb == "deletecollection":
         spaces = await spaces_of(cluster, step, api, otherwise="all")
         return [Target(i=i, namespace=space) for i, space in enumerate(spaces * (step.n or 1))]
     chosen = step.selection
     if chosen is not None:
-        found = await selected(cluster, client, step, api, chosen)
+        found = await selected(cluster, client, step, api, chosen, sweeps=sweeps)
         found = found[: step.n] if step.n else found
         return [_of(i, one) for i, one in enumerate(found)]
     # WHY not of what is made: there is nothing yet to be found by its name.
@@ -100,10 +111,18 @@ async def _namespaces(cluster: Cluster, chosen: Select) -> list[Listed]:
 
 
 async def selected(
-    cluster: Cluster, client: KubeClient, step: Step, api: ApiResource, chosen: Select
+    cluster: Cluster,
+    client: KubeClient,
+    step: Step,
+    api: ApiResource,
+    chosen: Select,
+    *,
+    sweeps: bool = True,
 ) -> list[Listed]:
     """Return what a selection holds now, in the API server's order."""
     labels, fields = chosen.label_selector, chosen.field_selector
+    if not sweeps:
+        labels = f"{labels},{NO_GUARD}" if labels else NO_GUARD
     if not api.namespaced or step.everywhere or step.namespaces is None:
         return await listed(client, api, labels=labels, fields=fields)
     spaces = await spaces_of(cluster, step, api, otherwise="all")
