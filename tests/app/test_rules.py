@@ -449,3 +449,34 @@ def test_an_application_is_found_by_its_name() -> None:
     place.rules.ended(application("team-a"))
     assert "front" not in place.applications
     assert len(place.applications) == 0
+
+
+def test_an_application_is_tied_to_one_that_comes_after_it() -> None:
+    """In one list `app-0` comes before the `root` that its label names, and is read before it."""
+    place = Place()
+    trimmer = Trimmer()
+    place.applications = trimmer.applications
+    gvk = Gvk("argoproj.io", "v1alpha1", "Application")
+
+    def read(name: str, **labels: str) -> ClusterObject:
+        meta = {"name": name, "namespace": "delivery", "uid": name, "labels": labels}
+        raw = json.dumps({"metadata": meta}).encode()
+        return trimmer.trim(raw, ARGO_APPLICATIONS, gvk)
+
+    child = read("app-0", **{"app.kubernetes.io/instance": "root"})
+    place.graph.put(child)
+    place.rules.began(child)
+    place.turn()
+    assert list(child.needs) == []
+
+    root = read("root", **{"app.kubernetes.io/instance": "root"})
+    place.graph.put(root)
+    place.rules.began(root)
+    place.turn()
+
+    row, above = place.graph.row(child.key), place.graph.row(root.key)
+    assert row is not None
+    assert above is not None
+    wanted = [Need(Edge.MANAGED_BY, root.key)]
+    assert [list(place.graph.at(one).needs) for one in (row, above)] == [wanted, []]
+    assert not place.applications.awaited

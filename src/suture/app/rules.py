@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
+import msgspec
 import structlog
 
 from suture.app.watches import Want, Watches
@@ -120,7 +121,10 @@ class Rules:
             known = self._definitions.get(name)
             self._definitions[name] = facts
             return known is None or (known.rules, known.kind) != (facts.rules, facts.kind)
-        self._readers.applications.note(thing.key, there=True)
+        applications = self._readers.applications
+        applications.note(thing.key, there=True)
+        if thing.key.resource == ARGO_APPLICATIONS:
+            return name in applications.awaited
         # A new API may serve what a rule waits for.
         return thing.key.resource == API_SERVICES and bool(self.waiting)
 
@@ -159,6 +163,15 @@ class Rules:
         self.in_force, self.waiting = book.kinds, book.waiting
         self._readers.declare(book.kinds)
         self._watches.register(REGISTRAR, rules_wants(book.kinds))
+        self._tie()
+
+    def _tie(self) -> None:
+        """Tie applications to those that came after they were read."""
+        for key, need in self._readers.applications.met():
+            row = self._graph.row(key)
+            if row is not None:
+                thing = self._graph.at(row)
+                self._graph.put(msgspec.structs.replace(thing, needs=(*thing.needs, *need)))
 
 
 def rules_wants(rules: Mapping[Resource, KindRules]) -> dict[Resource, Want]:

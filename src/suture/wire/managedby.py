@@ -6,7 +6,7 @@ Source: meta/v1 ManagedFieldsEntry; the marks that Helm, Argo CD and Flux leave,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -28,6 +28,9 @@ _ARGO_WRITERS = frozenset({"argocd-controller", "argocd-application-controller"}
 """By which it writes fields: the name that it gives, or, before it gave one, its program's."""
 _OWN_LABEL = b'"argocd.argoproj.io/instance"'
 _ANY_LABEL = b'"app.kubernetes.io/instance"'
+AWAITED = 10_000
+"""LIMIT: names of applications that others wait for, 0.2 kB each; releases of charts, mostly, that
+are no applications and never come."""
 _COPIED = frozenset({CLAIMS, Resource("", "endpoints")})
 """Kinds that controllers make without an owner, with the labels of what they make them for."""
 
@@ -68,11 +71,14 @@ class Applications:
     what was known then; it makes them after both.
     """
 
-    __slots__ = ("_places", "_projects", "home")
+    __slots__ = ("_places", "_projects", "awaited", "home")
 
     def __init__(self) -> None:
         self.home = ARGO_NAMESPACE
         """The namespace of applications, where neither a mark nor their name says it."""
+        self.awaited: dict[str, dict[ObjectKey, None]] = {}
+        """Applications that charts' label calls after another, which was not there when they were
+        read, by its name. Of one list the order says nothing."""
         self._projects: set[ObjectKey] = set()
         self._places: dict[str, set[str]] = {}
 
@@ -81,6 +87,17 @@ class Applications:
 
     def __len__(self) -> int:
         return len(self._places)
+
+    def expect(self, name: str, key: ObjectKey) -> None:
+        """Note an application that waits for the one of a name."""
+        if name in self.awaited or len(self.awaited) < AWAITED:
+            self.awaited.setdefault(name, {})[key] = None
+
+    def met(self) -> Iterator[tuple[ObjectKey, tuple[Need, ...]]]:
+        """Yield what waited for an application that is there now, and its need of that; once."""
+        for name in [one for one in self.awaited if one in self]:
+            need = named(Edge.MANAGED_BY, ARGO_APPLICATIONS, self.place(name), name)
+            yield from ((key, need) for key in self.awaited.pop(name))
 
     def note(self, key: ObjectKey, *, there: bool) -> None:
         """Note a project or application that is there, or is so no more; nothing of others."""
@@ -196,11 +213,17 @@ def _of_application(labels: Labels, key: ObjectKey, applications: Applications) 
 
     WHY not claims and endpoints: what makes them copies the labels of a set or a Service to them.
     """
-    if not applications or _ANY_LABEL not in labels.raw or key.resource in _COPIED:
+    is_one = key.resource == ARGO_APPLICATIONS
+    if not (applications or is_one) or _ANY_LABEL not in labels.raw or key.resource in _COPIED:
         return ""
     instance = labels["app.kubernetes.io/instance"]
-    itself = key.resource == ARGO_APPLICATIONS and key.name == instance
-    return instance if instance in applications and not itself else ""
+    if is_one and key.name == instance:
+        return ""
+    if instance in applications:
+        return instance
+    if is_one:
+        applications.expect(instance, key)
+    return ""
 
 
 def _argo(tracked: str, key: ObjectKey, kind: str, applications: Applications) -> tuple[Need, ...]:
