@@ -14,11 +14,11 @@ from contextlib import aclosing
 import msgspec
 
 from suture.app.ports import Cluster
-from suture.app.rules import Rules
+from suture.app.rules import NAMED_BY_MARKS, Rules
 from suture.app.sources import Gathered
 from suture.app.watches import EVENTS, Want, Watches
 from suture.errors import ApiError, GoneError, UnavailableError, first_of
-from suture.model.absence import ARGO_APPLICATIONS, ARGO_PROJECTS
+from suture.model.absence import ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import CRDS, PODS, SECRETS
@@ -36,9 +36,6 @@ PAGE_ITEMS = 500
 
 TELLING = frozenset({CRDS, REFERENCE_RULES, ARGO_PROJECTS})
 """Kinds that tell what is to be read of others."""
-
-NAMED = frozenset({ARGO_APPLICATIONS})
-"""Kinds whose names tell what marks of others mean."""
 
 ATTEMPTS = 3
 """LIMIT: lists of one kind that fail, before it is unknown; with waits 3 s, a leader's election."""
@@ -103,9 +100,9 @@ class Lister:
         await self._kinds(telling)
         self._rules.load(self._graph)
         # WHY by themselves: they are read by rules, and the rest has marks that name them.
-        await self._kinds([api for api in discovery.resources if api.resource in NAMED])
+        await self._kinds([api for api in discovery.resources if api.resource in NAMED_BY_MARKS])
         self._rules.load(self._graph)
-        before = TELLING | NAMED
+        before = TELLING | NAMED_BY_MARKS
         rest = [api for api in discovery.resources if api.resource not in before]
         # WHY pods first: most of all there is; so the expected end is soon told right.
         await self._kinds(sorted(rest, key=lambda api: api.resource != PODS))

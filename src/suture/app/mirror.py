@@ -23,10 +23,11 @@ from suture.app.liveread import LiveReads
 from suture.app.observer import Observer
 from suture.app.ports import Cluster
 from suture.app.probe import Prober
+from suture.app.rules import NAMED_BY_MARKS
 from suture.app.warmstart import resumable
 from suture.app.watches import Want, Watches
 from suture.errors import SutureError
-from suture.model.absence import ARGO_APPLICATIONS, ARGO_PROJECTS
+from suture.model.absence import ARGO_PROJECTS
 from suture.model.clock import Now
 from suture.model.graph import Graph
 from suture.model.names import API_SERVICES, CRDS, PODS, ObjectKey, Resource
@@ -53,9 +54,6 @@ the rest is followed all the same."""
 
 TELLING = frozenset({CRDS, API_SERVICES, ARGO_PROJECTS})
 """Kinds that tell how others are followed and read."""
-
-NAMED = frozenset({ARGO_APPLICATIONS})
-"""Kinds whose names tell what marks of others mean."""
 
 SILENT_S = 30.0
 """LIMIT: most watches of decision kinds silent for so long: out of service. Ten times their life;
@@ -176,7 +174,7 @@ class Mirror:
         try:
             async with asyncio.timeout(FIRST_KINDS_S):
                 # WHY the named after: definitions tell how they are read.
-                for first in (TELLING, NAMED):
+                for first in (TELLING, NAMED_BY_MARKS):
                     await self._follow_first(discovery, first)
         except TimeoutError:
             log.warning("definitions are not listed yet; going on without")

@@ -29,7 +29,13 @@ log = structlog.get_logger(__name__)
 REGISTRAR = "rules"
 """Under which name kinds with rules are asked to be watched."""
 
+NAMED_BY_MARKS = frozenset({ARGO_APPLICATIONS})
+"""Kinds whose names tell what marks of others mean: they are listed before these."""
+
 Later = Callable[[Callable[[], None]], object]
+
+
+_HEEDED = frozenset({CRDS, REFERENCE_RULES, API_SERVICES, ARGO_PROJECTS, ARGO_APPLICATIONS})
 
 
 class Readers(Protocol):
@@ -50,9 +56,7 @@ class Rules:
     of the event loop is put in force once, in the next: a cluster brings a thousand definitions.
     """
 
-    heeds: AbstractSet[Resource] | None = frozenset(
-        {CRDS, REFERENCE_RULES, API_SERVICES, ARGO_PROJECTS, ARGO_APPLICATIONS}
-    )
+    heeds: AbstractSet[Resource] | None = _HEEDED
 
     def __init__(
         self,
@@ -103,6 +107,9 @@ class Rules:
 
     def ended(self, thing: ClusterObject) -> None:
         """Forget a rule or a definition."""
+        # WHY first: of all that ends, pods mostly, hardly anything is of these.
+        if thing.key.resource not in _HEEDED:
+            return
         name = thing.key.name
         self._readers.applications.note(thing.key, there=False)
         if thing.key.resource == REFERENCE_RULES:

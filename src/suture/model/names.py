@@ -161,6 +161,9 @@ MUTATING_POLICY_BINDINGS = Resource(
     "admissionregistration.k8s.io", "mutatingadmissionpolicybindings"
 )
 
+RESERVED = "kube-"
+"""How namespaces begin that are kept for the cluster's own. SOURCE: Kubernetes, namespaces."""
+
 WORKLOADS = frozenset({DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS})
 
 

@@ -71,7 +71,7 @@ from suture.model.names import (
 FEW: Final = 8
 """LIMIT: objects of a kind that are asked one by one, about where columns begin to cost less."""
 
-AT_WORK: Final = frozenset({CLAIMS, DAEMON_SETS, DEPLOYMENTS, SERVICES, STATEFUL_SETS})
+USED_WITH_ALL: Final = frozenset({CLAIMS, DAEMON_SETS, DEPLOYMENTS, SERVICES, STATEFUL_SETS})
 """Of what a release or application keeps, what is in use where anything of it is."""
 
 MADE_ANEW: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
@@ -264,7 +264,7 @@ class Causes:
         """
         if self._marks is None:
             kept = [kind for kind in self.kinds if kind not in MADE_ANEW]
-            kept.sort(key=lambda kind: kind not in AT_WORK)
+            kept.sort(key=lambda kind: kind not in USED_WITH_ALL)
             anew = [kind for kind in self.kinds if kind in MADE_ANEW and kind != PODS]
             rows: list[int] = []
             for kind in (*kept, *anew):

@@ -202,8 +202,7 @@ def _is_handed_over(scene: Scene, volume: int, claim: int) -> bool:
     view = scene.view
     named = view.targets(volume, Edge.BOUND_CLAIM)
     return bool(named) and all(
-        present and one != claim and one not in scene.removed and not view.terminating(one)
-        for one, present in named
+        present and one != claim and _stays(scene, one) for one, present in named
     )
 
 
@@ -305,16 +304,14 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     policy = facts.deletion if isinstance(facts, SnapshotContentFacts) else NONE
     heads = _snapshots_of(view, row) if content == row else [row]
     # WHY no copy then: the snapshot that stays is of another hour than whatever else there is.
-    wanted = content == row and any(
-        head not in scene.removed and not view.terminating(head) for head in heads
-    )
+    wanted = content == row and any(_stays(scene, head) for head in heads)
     sources = [
         one
         for head in (() if wanted else heads)
         for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
         # WHY not its content: one that was there first is what it stands for, and no copy of that.
         if present and one != content
-        if one not in scene.removed and not view.terminating(one)
+        if _stays(scene, one)
     ]
     others = {
         one

@@ -128,16 +128,7 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[Entri
     read_by = count_of(view, readers)
     if made.before is not None:
         yield from answers_left(scene, made.before, made.after, (old, new), read_by)
-    if _names(CLUSTER_DOMAIN, old) and not _names(CLUSTER_DOMAIN, new):
-        yield EntriesDropped(
-            holder=named(made.after.key, made.after.uid),
-            field="data",
-            before=1,
-            dropped=1,
-            entries=(CLUSTER_DOMAIN,),
-            readers=read_by,
-            critical=True,
-        )
+    yield from _unnamed(made, CLUSTER_DOMAIN, old, new, read_by)
 
 
 def _lines(body: bytes) -> str:
@@ -157,14 +148,21 @@ def _nodes_left_out(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterab
     if readers or not scene.view.rows(NODES):
         return
     old, new = _lines(scene.request.old_body), _lines(scene.request.new_body)
-    if _names(NODES_GROUP, old) and not _names(NODES_GROUP, new):
+    yield from _unnamed(made, NODES_GROUP, old, new, 0)
+
+
+def _unnamed(
+    made: Rewritten, word: str, old: str, new: str, readers: int
+) -> Iterable[EntriesDropped]:
+    """Tell of a word that lines named and none names any more."""
+    if _names(word, old) and not _names(word, new):
         yield EntriesDropped(
             holder=named(made.after.key, made.after.uid),
             field="data",
             before=1,
             dropped=1,
-            entries=(NODES_GROUP,),
-            readers=0,
+            entries=(word,),
+            readers=readers,
             critical=True,
         )
 

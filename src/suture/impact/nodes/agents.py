@@ -17,16 +17,13 @@ from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import DAEMON_SETS, NODES, PRIORITY_CLASSES, ObjectKey
+from suture.model.names import DAEMON_SETS, NODES, PRIORITY_CLASSES, RESERVED, ObjectKey
 from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.placement import NO_SCHEDULE, Placement
 from suture.model.writes import HOUR_S
 
 NODE_CRITICAL: Final = ObjectKey(PRIORITY_CLASSES, "", "system-node-critical")
 """The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
-
-RESERVED: Final = "kube-"
-"""How namespaces begin that are kept for the system's own."""
 
 READY_PERCENT: Final = 50
 """Share of an agent's pods that are Ready, under which nodes do without it already."""

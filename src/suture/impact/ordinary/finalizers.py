@@ -101,8 +101,9 @@ def owner_of(view: GraphView, finalizer: str, actor: Actor) -> tuple[str, bool]:
         return min(known).removeprefix(SERVICE_ACCOUNT), own
     # WHY not whether it is enrolled: a person who is enforced stays one, and controllers that come
     # as users are called after what they do.
-    user = actor.kind is IdentityKind.OPERATOR and is_person(identity)
-    own = actor.kind is not IdentityKind.PERSON and not (user and not called_like(actor, finalizer))
+    own = called_like(actor, finalizer) or not (
+        actor.kind is IdentityKind.PERSON or is_person(identity)
+    )
     return f"the controller of {finalizer}", own
 
 

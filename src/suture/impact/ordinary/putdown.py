@@ -19,7 +19,7 @@ from suture.impact.ground.change import Resized
 from suture.impact.ordinary.hands import read_by_name, readers_of
 from suture.impact.scene import Scene
 from suture.model.actor import is_person
-from suture.model.names import DEPLOYMENTS, STATEFUL_SETS
+from suture.model.names import DEPLOYMENTS, RESERVED, STATEFUL_SETS
 from suture.model.writes import HOUR_S
 
 PUT_DOWN: Final = 12
@@ -30,22 +30,19 @@ WIDE: Final = 3
 """LIMIT: pods of a workload that is put down in one go; what runs more of them carries load, and
 who retires it makes it smaller first."""
 
-CLUSTERS_OWN: Final = "kube-"
-"""How namespaces begin that are the cluster's own. SOURCE: Kubernetes, namespaces."""
-
 
 def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
     """Whether a person stops a workload by its name, and nothing else names its Service."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
-    if now is None or resized.after or resized.asked or not is_person(identity):
+    if now is None or resized.asked or not is_person(identity):
         return False
-    if resized.before > WIDE:
+    if resized.after or resized.before > WIDE:
         return False
     row, namespace = resized.row, view.namespace(resized.row)
     # WHY not what has an owner: that answers for its size, and is what a person would ask.
     if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
         return False
-    if namespace.startswith(CLUSTERS_OWN) or not read_by_name(view, service):
+    if namespace.startswith(RESERVED) or not read_by_name(view, service):
         return False
     counted = view.history.writes.counted
     here = counted(put_down_in(identity, namespace), now, HOUR_S)

@@ -15,11 +15,10 @@ from suture.impact.effects import EntriesDropped
 from suture.impact.ground.bodies import traffic_inside
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.fit import Asked
-from suture.impact.nodes.agents import RESERVED
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.networkpolicies import is_dns
 from suture.model.graph import GraphView
-from suture.model.names import DAEMON_SETS, NODES
+from suture.model.names import DAEMON_SETS, NODES, RESERVED
 from suture.model.objects import PodFacts, ServiceFacts
 
 LOCAL: Final = "Local"

@@ -15,11 +15,8 @@ from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.sweeps import OTHERS, swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
-from suture.model.names import DEPLOYMENTS, STATEFUL_SETS
+from suture.model.names import DEPLOYMENTS, RESERVED, STATEFUL_SETS
 from suture.model.objects import WorkloadFacts
-
-CLUSTERS_OWN: Final = "kube-"
-"""How the namespaces begin that are the cluster's own. SOURCE: Kubernetes, initial namespaces."""
 
 NOBODY: Final = -1
 
@@ -32,7 +29,7 @@ def kept_up(scene: Scene, resized: Resized) -> int:
     """
     view = scene.view
     space = view.namespace(resized.row)
-    if resized.after or not space.startswith(CLUSTERS_OWN) or notes_size(scene.request, resized):
+    if resized.after or not space.startswith(RESERVED) or notes_size(scene.request, resized):
         return NOBODY
     others = (
         row

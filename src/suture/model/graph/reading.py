@@ -5,7 +5,7 @@ Knows what the columns mean; changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from suture.model.edges import Edge, Need
@@ -203,6 +203,14 @@ class Readable(Storage):
         """
         raw = self.facts_sets[self.rows_of.extra[row]]
         return selected(read_facts(raw), self.namespace(row)) if raw else ()
+
+    def selecting_rows(self, namespace: str, labels: Mapping[str, str]) -> list[int]:
+        """Return the rows of what selects pods of these labels in their namespace."""
+        found, others = self.selecting.candidates(namespace, labels)
+        for row in others:
+            if any(one.matches(labels) for one in self.selectors(row)):
+                found.append(row)
+        return found
 
     # ---- reading back
 

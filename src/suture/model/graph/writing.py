@@ -6,7 +6,7 @@ links of its own. Whoever selects pods is linked to their classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
@@ -333,14 +333,6 @@ class Writable(Readable):
             self.links.add_all(row, self.wanted_needs(thing))
         for other in self.selecting_rows(namespace, thing.labels):
             self.links.add(other, row, self.details.selects)
-
-    def selecting_rows(self, namespace: str, labels: Mapping[str, str]) -> list[int]:
-        """Return the rows of what selects pods of these labels in their namespace."""
-        found, others = self.selecting.candidates(namespace, labels)
-        for row in others:
-            if any(one.matches(labels) for one in self.selectors(row)):
-                found.append(row)
-        return found
 
     def _leave_class(self, row: int, class_row: int, flags: int) -> None:
         self.chain.take_out(row)
