@@ -25,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
+UNITS = ROOT / "tools" / "units.py"
 STAMP = SRC / "suture" / "native.sha256"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
@@ -136,15 +137,14 @@ def build() -> int:
     if shutil.which(compiler) is None:
         print(f"no C compiler ({compiler}): Suture runs as plain Python, which is slower and equal")
         return 0
-    print(f"compiling {len(modules())} modules; five minutes", flush=True)
+    print(f"compiling {len(modules())} modules; minutes, on all cores", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "src"
         shutil.copytree(SRC, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
         names = [str(path.relative_to(SRC)) for path in modules()]
         run = subprocess.run(
-            [sys.executable, "-m", "mypyc", f"--config-file={ROOT / 'pyproject.toml'}", *names],
+            [sys.executable, UNITS, f"--config-file={ROOT / 'pyproject.toml'}", *names],
             cwd=copy,
-            env={"MYPYC_OPT_LEVEL": "2", "MYPYC_DEBUG_LEVEL": "0", **os.environ},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
