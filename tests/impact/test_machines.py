@@ -9,6 +9,7 @@ from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import CapacityLost, ExternalDeleted, ObjectsRemoved
+from suture.impact.ground.kinds import is_custom
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
@@ -86,6 +87,53 @@ def test_nodes_of_machines_that_went_lately_are_leaving() -> None:
 
     (node,) = effects(impact_of(removed(second, {"nodeName": "node-1"}), view), CapacityLost)
     assert node.leaving == 1
+
+
+@pytest.mark.parametrize(
+    ("group", "custom"),
+    [
+        ("fleet.example.com", True),
+        ("cluster.k8s.io", True),
+        ("sparkoperator.k8s.io", True),
+        ("kueue.x-k8s.io", True),
+        ("apps", False),
+        ("", False),
+        ("networking.k8s.io", False),
+        ("policy.networking.k8s.io", False),
+        ("snapshot.storage.k8s.io", False),
+        ("custom.metrics.k8s.io", False),
+    ],
+)
+def test_a_group_of_the_community_is_not_kubernetes_own(group: str, *, custom: bool) -> None:
+    """Operators have types there as they have under any other name."""
+    assert is_custom(Resource(group, "things")) == custom
+
+
+def test_a_set_that_was_made_smaller_spares_no_more_than_that() -> None:
+    """Whatever its group: two of three may go as it wants one, and the last closes its node."""
+    machines = Resource("cluster.k8s.io", "machines")
+    parent = thing(
+        Resource("cluster.k8s.io", "machinesets"), "set", "fleet", facts=CustomFacts(wanted=1)
+    )
+    members = [
+        msgspec.structs.replace(
+            thing(
+                machines, f"machine-{n}", "fleet", owners=[owner(parent)],
+                facts=CustomFacts(outside=f"cloud:///zone/{n}"),
+            ),
+            finalizers=KEPT,
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    left = members
+    explained = []
+    for n in range(3):
+        view = view_of(parent, *left)
+        told = effects(impact_of(removed(left[0], {"nodeName": f"node-{n}"}), view), ObjectsRemoved)
+        explained += [one.explained for one in told if one.resource == str(machines)]
+        left = left[1:]
+
+    assert explained == [1, 1, 0]
 
 
 DEPLOYMENTS = Resource("fleet.example.com", "machinedeployments")

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.ground.cascade import absent
+from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.edges import Edge
@@ -298,8 +299,7 @@ def stands_for_living(view: GraphView, row: int) -> bool:
     name. What nobody owns and is in no namespace is a node's by its name alone. A node that is
     closed is on its way out, and what is kept of it may go before it.
     """
-    resource = view.resource(row)
-    if "." not in resource.group or resource.group.endswith(".k8s.io"):
+    if not is_custom(view.resource(row)):
         return False
     name = view.name(row)
     if not view.namespace(row) and not view.has_owner(row):
