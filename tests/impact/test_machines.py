@@ -90,6 +90,32 @@ def test_nodes_of_machines_that_went_lately_are_leaving() -> None:
 
 
 @pytest.mark.parametrize(
+    ("let_go", "minutes", "explained"),
+    [
+        pytest.param(True, 5, True, id="its machine was let go"),
+        pytest.param(True, 90, False, id="long ago"),
+        pytest.param(False, 5, False, id="its machine stays"),
+    ],
+)
+def test_a_node_is_closed_whose_machine_was_let_go(
+    minutes: int, *, let_go: bool, explained: bool
+) -> None:
+    """It was weighed when the machine was; whoever drains it does what was let through."""
+    one = machine()
+    view = view_of(one)
+    if let_go:
+        request = removed(one, {"nodeName": "node-0"})
+        remember(request, project(request, view), view, START)
+    node = thing(NODES, "node-0", facts=ROOMY)
+    shut = thing(NODES, "node-0", facts=msgspec.structs.replace(ROOMY, unschedulable=True))
+
+    impact = impact_of(update(node, shut), view, now=START.plus_s(minutes * 60))
+
+    (closed,) = effects(impact, CapacityLost)
+    assert (closed.how, closed.explained) == ("cordoned", explained)
+
+
+@pytest.mark.parametrize(
     ("group", "custom"),
     [
         ("fleet.example.com", True),

@@ -80,6 +80,11 @@ def annotated(uid: str) -> str:
     return f"annotated/{uid}"
 
 
+def with_machine(uid: str) -> str:
+    """Name the counter of machines of a node that were let go: with them it ends."""
+    return f"machine-gone/{uid}"
+
+
 def ordered(uid: str) -> str:
     """Name the counter of orders of another version, or a restart, of a custom resource."""
     return f"ordered/{uid}"

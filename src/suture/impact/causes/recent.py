@@ -34,6 +34,7 @@ from suture.impact.causes.counters import (
     taken_apart,
     taken_from,
     unlabelled,
+    with_machine,
 )
 from suture.impact.causes.leftout import called_otherwise, unnamed
 from suture.impact.causes.marked import (
@@ -242,6 +243,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             remember_agreed_end(view, row, identity, now)
             if (node := node_behind(request, view, row)) is not None:
                 writes.note_closed(view.name(node), now)
+                writes.count(with_machine(view.uid(node)), now)
             forget_mark(view, row, now)
     if len(change.direct) == 1:
         (one,) = change.direct

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from suture.impact.causes.counters import with_machine
 from suture.impact.effects import CapacityLost, Victim
 from suture.impact.ground.builtin import BUILT_IN
 from suture.impact.ground.change import Change, Rewritten
@@ -165,8 +166,22 @@ class _Loss:
             selecting=selecting,
             emptied=emptied,
             victims=(*(scene.victim(row) for row in self._rows[: scene.limit]), *victims),
-            explained=all(scene.causes.explains(row) for row in self._rows) if closes else False,
+            explained=closes and all(map(self._explained, self._rows)),
         )
+
+    def _explained(self, row: int) -> bool:
+        """Whether a recorded cause accounts for the end of a node, or for its closing.
+
+        Whose machine was let go within the hour ends with it, and was weighed then: to close it,
+        and to drain it, is how it ends. To delete the node itself is another thing.
+        """
+        scene = self._scene
+        if scene.causes.explains(row):
+            return True
+        if self._before is None or scene.now is None:
+            return False
+        gone = with_machine(scene.view.uid(row))
+        return scene.view.history.writes.counted(gone, scene.now, HOUR_S) > 0
 
     def of_control_plane(self) -> int:
         """Return how many pods of the cluster's control plane end with their nodes.
