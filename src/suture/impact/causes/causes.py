@@ -286,6 +286,7 @@ class Causes:
             resource,
             self.removed,
             self._now,
+            identity=self._identity,
             renames=self._renames,
             few=self.few,
         )

@@ -10,12 +10,14 @@ from collections.abc import Callable, Collection
 from suture.impact.causes.explained import given_up
 from suture.impact.causes.parents import rolled_out, superseded
 from suture.impact.causes.replaced import of_past_set, replacing
+from suture.impact.causes.rerun import runs_anew
 from suture.impact.causes.stranded import left_over
 from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
+    JOBS,
     REPLICA_SETS,
     SERVICES,
     SNAPSHOT_CONTENTS,
@@ -30,12 +32,13 @@ def cause_of_type(
     removed: Collection[int],
     now: Now | None,
     *,
+    identity: str,
     renames: bool,
     few: bool,
 ) -> Callable[[int], object] | None:
     """Return what tells whether such a cause accounts for an object; None where a type has none.
 
-    `renames`, `few`: as `Causes` has them.
+    `identity`, `renames`, `few`: as `Causes` has them.
     """
     replace = replacing(resource) if renames else None
     if resource == SERVICES:
@@ -46,6 +49,8 @@ def cause_of_type(
         return lambda row: replace(view, row, removed)
     if resource == REPLICA_SETS:
         return lambda row: rolled_out(view, row)
+    if resource == JOBS:
+        return lambda row: runs_anew(view, row, identity, now)
     if resource == SNAPSHOT_CONTENTS:
         return lambda row: given_up(view, row)
     if resource in (CLAIMS, VOLUMES):

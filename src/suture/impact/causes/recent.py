@@ -44,6 +44,7 @@ from suture.impact.causes.marked import (
     remember_scale,
 )
 from suture.impact.causes.records import remember_pruned, remember_release
+from suture.impact.causes.rerun import remember_rounds
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.stepdown import note_size
 from suture.impact.causes.together import remember_cut
@@ -190,6 +191,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
+        remember_rounds(request, view, now)
     elif _gives_orders(request):
         # A number that no content has, and another each time.
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
