@@ -43,3 +43,29 @@ def test_a_size_that_is_noted_is_to_come_back(
 
     (emptied,), (lost,) = effects(impact, ServiceEmptied), effects(impact, PodsLost)
     assert (emptied.explained, lost.lasting) == (noted, 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        pytest.param({"naps/hours": "8-18"}, {"naps/was": "3"}, True, id="its owner's"),
+        pytest.param({}, {"naps/was": "3", "naps/since": "today"}, False, id="the writer's alone"),
+        pytest.param({"naps/was": "2"}, {"naps/was": "3"}, False, id="of the same name"),
+        pytest.param({"a/hours": "8-18"}, {"naps/was": "3"}, False, id="somebody else's"),
+        pytest.param({"hours": "8-18"}, {"was": "3"}, False, id="of nobody's"),
+        pytest.param({"naps/hours": "8-18"}, {"naps/was": "2"}, False, id="another number"),
+    ],
+)
+def test_who_owns_a_workload_may_have_it_put_to_sleep(
+    old: dict[str, str], new: dict[str, str], *, told: bool
+) -> None:
+    """By an annotation of the writer's own, so that the stop is explained; else it is charged."""
+    things = workload("web", replicas=3)
+    facts = things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(things[0], facts=msgspec.structs.replace(facts, replicas=0))
+    request = update(things[0], smaller, bodies=(body(old, 3), body({**old, **new}, 0)))
+
+    (lost,) = effects(impact_of(request, GraphView(graph_of(things), None)), PodsLost)
+
+    assert lost.lasting == (0 if told else 3)

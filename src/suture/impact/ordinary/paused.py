@@ -1,7 +1,8 @@
 """A workload that is put to sleep: whoever scales it to nothing notes down what it had.
 
 Beside `parents`, where somebody above a workload wants it smaller: here the writer itself says that
-it means to bring it back. Pure.
+it means to bring it back. Who owns the workload may have asked for it, by an annotation of the
+writer's own under another name: its hours, for one. Pure.
 Source: tools that save at night write the former size into an annotation, each under its own name.
 """
 
@@ -19,14 +20,43 @@ _KUBERNETES: Final = ("kubernetes.io", "k8s.io")
 
 def notes_size(request: Request, resized: Resized) -> bool:
     """Whether the write that takes a workload's size away keeps it in a new annotation."""
-    if resized.after != 0 or not request.old_body or not request.new_body or request.subresource:
+    return bool(_notes(request, resized))
+
+
+def sleeps_as_told(request: Request, resized: Resized) -> bool:
+    """Whether a workload bore an annotation of those by which its size is kept, of another name.
+
+    WHY no word of it: each writer has its own, and whoever set one knows whose it is.
+    LIMIT: one that the writer left there the day before is taken for its owner's.
+    """
+    noted = {name.partition("/")[0] for name in _notes(request, resized) if "/" in name}
+    if not noted:
         return False
+    kept = _notes_of_any(request)
+    return any(
+        name.partition("/")[0] in noted and name not in kept
+        for name in annotations_of(request.old_body)
+        if "/" in name
+    )
+
+
+def _notes(request: Request, resized: Resized) -> list[str]:
+    """Return the new annotations that keep the size of a workload which is scaled to nothing."""
+    if resized.after != 0 or not request.old_body or not request.new_body or request.subresource:
+        return []
     before, after = annotations_of(request.old_body), annotations_of(request.new_body)
     size = str(resized.before)
-    return any(
-        value == size and before.get(name) != value and not _of_kubernetes(name)
+    return [
+        name
         for name, value in after.items()
-    )
+        if value == size and before.get(name) != value and not _of_kubernetes(name)
+    ]
+
+
+def _notes_of_any(request: Request) -> set[str]:
+    """Return the annotations that the write itself adds or changes."""
+    before, after = annotations_of(request.old_body), annotations_of(request.new_body)
+    return {name for name, value in after.items() if before.get(name) != value}
 
 
 def _of_kubernetes(name: str) -> bool:

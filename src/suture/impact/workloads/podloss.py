@@ -18,6 +18,7 @@ from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
 from suture.impact.ordinary.failing import fails_alone
+from suture.impact.ordinary.paused import sleeps_as_told
 from suture.impact.ordinary.putback import puts_back
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
@@ -154,6 +155,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         or answered_meanwhile(scene, resized)
         or puts_back(scene, resized)
         or stops_for_next(scene, resized)
+        or sleeps_as_told(scene.request, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
