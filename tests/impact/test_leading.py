@@ -9,6 +9,7 @@ from support.cluster import (
     BALANCERS,
     START,
     crd,
+    delete,
     graph_of,
     namespace,
     operator,
@@ -136,12 +137,30 @@ def test_a_service_has_the_port_no_more_at_which_it_is_called() -> None:
     """By a webhook, an APIService or a conversion, at 443 or at the port that they name."""
     paths = [webhook("h", LIVE), api(LIVE), converted(LIVE, "v1", "v2")]
 
-    broken = closed(("9443/TCP",), *paths)
+    broken = closed(("9443/TCP",), *paths, thing(BALANCERS, "front", "prod"))
 
     assert {one.source.name for one in broken} == {one.key.name for one in paths}
     assert all(one.fail_closed and not one.service_removed for one in broken)
     assert [one.before for one in broken] == [2, 2, 2]
     assert len(closed(("443/TCP",), at_port(webhook("h", LIVE), 9443))) == 1
+
+
+def test_who_converts_what_is_not_there_may_go_or_close_its_port() -> None:
+    """A release is uninstalled whose definitions stay: with instances they could not be read."""
+    paths, one = (
+        [webhook("h", LIVE), converted(LIVE, "v1", "v2")],
+        thing(BALANCERS, "front", "prod"),
+    )
+
+    def without(*more: ClusterObject) -> list[str]:
+        found = effects(
+            impact_of(delete(service("web")), view_of(WORLD, paths, more)), AdmissionPathBroken
+        )
+        return [broken.source.name for broken in found]
+
+    assert sorted(without(one)) == sorted(path.key.name for path in paths)
+    assert without() == ["h"]
+    assert closed(("9443/TCP",), paths[1]) == []
 
 
 def test_a_port_that_may_be_closed() -> None:

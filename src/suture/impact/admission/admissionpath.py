@@ -21,6 +21,7 @@ from suture.impact.effects import (
 from suture.impact.ground.bars import Bars, creation, on_pods
 from suture.impact.scene import Scene
 from suture.impact.traffic.serving import ServingEffect
+from suture.model.graph import GraphView
 from suture.model.matchsets import Match, matches
 from suture.model.names import (
     API_SERVICES,
@@ -93,7 +94,7 @@ def _paths(
             continue
         source = view.at(referrer)
         for use in uses_of(source):
-            if use.service != ref:
+            if use.service != ref or in_vain(view, source):
                 continue
             blocks = use.hook is not None and blocks_itself(scene, use.hook, row)
             fails = use.hook if use.fail_closed else None
@@ -136,6 +137,12 @@ def uses_of(source: ClusterObject) -> Iterable[Use]:
         calls = f"conversion of {facts.resource}"
         port = facts.conversion_port
         yield Use(source.key.name, facts.conversion, fail_closed=True, calls=calls, port=port)
+
+
+def in_vain(view: GraphView, source: ClusterObject) -> bool:
+    """Whether an object is a definition of which nothing is there that could be converted."""
+    facts = source.facts
+    return isinstance(facts, CrdFacts) and not view.count(facts.resource)
 
 
 def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:

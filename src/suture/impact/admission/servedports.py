@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from suture.impact.admission.admissionpath import (
     blocked_by,
     blocks_itself,
+    in_vain,
     is_called_by_nobody,
     uses_of,
 )
@@ -55,7 +56,9 @@ def port_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
             for use in uses_of(view.at(referrer))
             if use.service == ref and f"{use.port}/TCP" in closed
         ]
-        if not broken or view.terminating(referrer) or of_one_hand(scene, [row, referrer]):
+        if not broken or in_vain(view, view.at(referrer)) or view.terminating(referrer):
+            continue
+        if of_one_hand(scene, [row, referrer]):
             continue
         for use in broken:
             hook = use.hook if use.fail_closed else None
