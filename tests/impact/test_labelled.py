@@ -15,8 +15,15 @@ from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, GATEWAYS, NODES, PODS, SERVICES, Resource
-from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, OwnerReference, PodFacts
+from suture.model.names import CLAIMS, CRDS, GATEWAYS, NODES, PODS, SERVICES, Resource
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CrdFacts,
+    NodeFacts,
+    OwnerReference,
+    PodFacts,
+)
 
 
 def pair(stem: str, group: str = "edge.example.com/", kind: str = "-name") -> dict[str, str]:
@@ -229,3 +236,54 @@ def test_an_end_that_the_actor_brought_about_itself_explains_nothing(
     asked = impact_of(second, after, now=START, by=operator("operator"))
     (effect,) = effects(asked, ObjectsRemoved)
     assert effect.explained == explained
+
+
+JOINTS = Resource("joints.mesh.example.com", "joints")
+JOINT = thing(JOINTS, "west", "lb")
+MIRRORED = front({"mirror.mesh.example.com/cluster-name": "west"})
+
+
+def explained_by(account: str, *there: ClusterObject, ended_by: str = "admin@example.com") -> int:
+    """Return how many are explained when an account deletes what is kept for a joint that went."""
+    facts = CrdFacts(JOINTS, "Joint", namespaced=True)
+    things = (thing(CRDS, str(JOINTS), facts=facts), MIRRORED, *there)
+    first = delete(JOINT, by=operator(ended_by))
+    view = world(*things, JOINT)
+    remember(first, project(first, view), view, START)
+    view.history.note_removed(JOINT.uid, JOINT.key, START)
+    by = operator(account)
+    asked = impact_of(
+        delete(MIRRORED, by=by), GraphView(graph_of(POD, *things), view.history), by=by
+    )
+    (effect,) = effects(asked, ObjectsRemoved)
+    return effect.explained
+
+
+def test_what_was_kept_for_a_joint_of_the_own_namespace_may_go_after_it() -> None:
+    """Of a group beside that of the label, and wherever it is."""
+    assert explained_by("system:serviceaccount:lb:mirror") == 1
+
+
+@pytest.mark.parametrize(
+    ("account", "there", "ended_by"),
+    [
+        pytest.param("system:serviceaccount:other:mirror", (), "admin@example.com", id="elsewhere"),
+        pytest.param("admin@example.com", (), "other@example.com", id="a person's"),
+        pytest.param(
+            "system:serviceaccount:lb:mirror", (), "system:serviceaccount:lb:mirror", id="its own"
+        ),
+        pytest.param("system:serviceaccount:lb:mirror", (JOINT,), "admin@example.com", id="anew"),
+    ],
+)
+def test_a_joint_that_says_nothing(
+    account: str, there: tuple[ClusterObject, ...], ended_by: str
+) -> None:
+    """Of another namespace, ended by who asks, or there again."""
+    assert explained_by(account, *there, ended_by=ended_by) == 0
+
+
+def test_a_joint_that_stays_is_no_cause() -> None:
+    """The incident: it takes what it keeps for leftovers."""
+    facts = CrdFacts(JOINTS, "Joint", namespaced=True)
+    view = world(thing(CRDS, str(JOINTS), facts=facts), MIRRORED, JOINT)
+    assert told(view, MIRRORED)[0] == 0

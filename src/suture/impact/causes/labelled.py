@@ -16,10 +16,12 @@ from typing import Final
 
 from suture.impact.causes.over import outlived
 from suture.impact.ground.kinds import is_custom
+from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, GATEWAYS, SECRETS, ObjectKey, Resource, plural_of
+from suture.model.names import CLAIMS, CRDS, GATEWAYS, SECRETS, ObjectKey, Resource, plural_of
+from suture.model.objects import CrdFacts
 from suture.model.writes import HOUR_S, number
 
 _NAMESPACE: Final = "-namespace"
@@ -30,6 +32,10 @@ _OTHERS: Final = (b"kubernetes.io", b".k8s.io", b'"helm.sh')
 
 _ANY_KIND: Final = frozenset({"instance", "name", "owner", "owned-by", "parent"})
 """Words for whose an object is that say nothing of its kind; each also with `-name`."""
+
+_OTHER_GROUPS: Final = ("kubernetes.io", ".k8s.io", "helm.sh")
+
+_DEFINITIONS: Final = (CRDS,)
 
 _DATA: Final = frozenset({CLAIMS, SECRETS})
 
@@ -98,9 +104,10 @@ def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None)
     """Whether a label of an object, `<group>/owner` or the like, names what went, and nobody else.
 
     As loose as labels are written: of whatever type of the group, in the object's namespace or in
-    none. So it is believed of an end alone, and of nothing that holds data; and not of what is in
-    no namespace: a node is of a pool, which may go without it. Nor of an end that `identity`, which
-    asks, has brought about itself: what went along was not weighed then.
+    none, or of the domain of the group where the actor runs. So it is believed of an end alone, and
+    of nothing that holds data; and not of what is in no namespace: a node is of a pool, which may
+    go without it. Nor of an end that `identity`, which asks, has brought about itself: what went
+    along was not weighed then.
     """
     resource, namespace = view.resource(row), view.namespace(row)
     if not namespace or resource in _DATA or is_custom(resource):
@@ -116,6 +123,27 @@ def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None)
             if parent is None and view.history.removed_at(key) is None:
                 continue
             if now is not None and _deleted_by(view, key, now) == number(identity):
+                return False
+            ended = True
+    return ended or (now is not None and _ended_at_home(view, row, identity, now))
+
+
+def _ended_at_home(view: GraphView, row: int, identity: str, now: Now) -> bool:
+    """Whether a label of an object names what went where the actor runs, and nobody else there.
+
+    So a mesh knows what it keeps in all namespaces for a cluster that it is joined to: by the name
+    of the joint, which is in its own namespace, and of a group beside that of the label, as
+    `a.mesh.io` is of `b.mesh.io`. What is there otherwise, of that name, may be meant as well.
+    """
+    ended = False
+    for label, name in view.labels(row).items():
+        for key in _at_home(view, label, name, identity):
+            parent = view.find(key)
+            if parent is not None and not (view.gone(parent) or view.terminating(parent)):
+                return False
+            if parent is None and view.history.removed_at(key) is None:
+                continue
+            if _deleted_by(view, key, now) == number(identity):
                 return False
             ended = True
     return ended
@@ -140,6 +168,31 @@ def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator
         return
     for plural in _kinds(word):
         yield ObjectKey(Resource(group, plural), "", name)
+
+
+def _at_home(view: GraphView, label: str, name: str, identity: str) -> Iterator[ObjectKey]:
+    """Yield what a label may mean in the namespace of the account that asks."""
+    group, slash, _ = label.rpartition("/")
+    account = account_of(identity)
+    if not slash or not name or account is None or group.endswith(_OTHER_GROUPS):
+        return
+    for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
+        yield ObjectKey(resource, account.namespace, name)
+
+
+def _by_domain(view: GraphView) -> dict[str, list[Resource]]:
+    """Return the custom types whose objects are in namespaces, by the domain of their groups."""
+    found: dict[str, list[Resource]] = {}
+    for row in view.rows(CRDS):
+        facts = view.facts(row)
+        if isinstance(facts, CrdFacts) and facts.namespaced:
+            found.setdefault(_domain(facts.resource.group), []).append(facts.resource)
+    return found
+
+
+def _domain(group: str) -> str:
+    """Return the last two words of a group."""
+    return ".".join(group.split(".")[-2:])
 
 
 def label_parent_wants(
