@@ -9,7 +9,7 @@ from support.asking import effects, impact_of
 from support.cluster import START, operator, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import EntriesDropped, Hollowed
-from suture.model.names import INGRESSES, SERVICES, ObjectKey
+from suture.model.names import GATEWAYS, HTTP_ROUTES, INGRESSES, SERVICES, ObjectKey
 from suture.model.objects import ClusterObject
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
@@ -32,6 +32,17 @@ def route(*addresses: str, name: str = "web") -> ClusterObject:
     return trimmed(INGRESSES, made)
 
 
+def gateway(*addresses: str, attached: bool = True) -> list[ClusterObject]:
+    """Make a Gateway that others serve by one proxy, and a route on it."""
+    status = {"addresses": [{"type": "IPAddress", "value": one} for one in addresses]}
+    spec: Body = {"gatewayClassName": "shared", "listeners": [{"name": "http", "port": 80}]}
+    version = "gateway.networking.k8s.io/v1"
+    made = body("Gateway", "web", "shop", apiVersion=version, spec=spec, status=status)
+    refs = {"parentRefs": [{"name": "web" if attached else "other"}]}
+    routed = body("HTTPRoute", "web", "shop", apiVersion=version, spec=refs)
+    return [trimmed(GATEWAYS, made), trimmed(HTTP_ROUTES, routed)]
+
+
 def told(old: Body, new: Body, *routes: ClusterObject, replicas: int = 3) -> list[EntriesDropped]:
     view = view_of(trimmed(SERVICES, old), workload("edge", replicas=replicas), routes)
     return effects(impact_of(write(SERVICES, old, new), view), EntriesDropped)
@@ -45,6 +56,16 @@ def test_routes_stand_on_the_address(kind: str) -> None:
     assert (found.before, found.dropped, found.entries) == (1, 1, (HERE,))
     assert found.critical
     assert found.field == "status.loadBalancer.ingress"
+
+
+def test_routes_of_a_gateway_are_reached_where_it_is() -> None:
+    """A proxy that many Gateways share is owned by none of them."""
+    (found,) = told(front(), front("ClusterIP"), *gateway(HERE))
+
+    assert found.critical
+    assert told(front(), front("ClusterIP"), *gateway(THERE)) == []
+    assert told(front(), front("ClusterIP"), *gateway()) == []
+    assert told(front(), front("ClusterIP"), *gateway(HERE, attached=False)) == []
 
 
 def test_one_of_several_addresses_is_enough() -> None:

@@ -76,6 +76,7 @@ from suture.wire.routeshapes import (
     GatewayDocument,
     IngressDocument,
     RouteDocument,
+    gateway,
     gateway_needs,
     ingress,
     ingress_needs,
@@ -168,7 +169,7 @@ SHAPES: Mapping[Resource, Shape] = {
     ),
     # what leads to them
     names.INGRESSES: Shape("Ingress", IngressDocument, ingress, ingress_needs),
-    names.GATEWAYS: Shape("Gateway", GatewayDocument, None, gateway_needs),
+    names.GATEWAYS: Shape("Gateway", GatewayDocument, gateway, gateway_needs),
     names.HTTP_ROUTES: Shape("HTTPRoute", RouteDocument, route, route_needs),
     names.GRPC_ROUTES: Shape("GRPCRoute", RouteDocument, route, route_needs),
     names.TLS_ROUTES: Shape("TLSRoute", RouteDocument, route, route_needs),

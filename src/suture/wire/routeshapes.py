@@ -248,10 +248,26 @@ class _GatewaySpec(msgspec.Struct, rename="camel", gc=False):
     listeners: tuple[_Listener, ...] | None = None
 
 
+class _GatewayAddress(msgspec.Struct, gc=False):
+    value: str = ""
+
+
+class _GatewayStatus(msgspec.Struct, gc=False):
+    addresses: tuple[_GatewayAddress, ...] | None = None
+
+
 class GatewayDocument(ManagedDocument, gc=False):
     """A Gateway."""
 
     spec: _GatewaySpec | None = None
+    status: _GatewayStatus | None = None
+
+
+def gateway(doc: GatewayDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
+    """Return what a Gateway adds to its metadata: where the routes attached to it are reached."""
+    given = (doc.status.addresses if doc.status is not None else None) or ()
+    addresses = tuple(sorted({one.value for one in given} - {""}))
+    return RouteFacts(addresses=addresses) if addresses else None
 
 
 def gateway_needs(

@@ -3,8 +3,8 @@
 Beside `hollow`, which says that an address is given back, whoever stands on it: here it is that of
 what serves the routes of others, and the name of every host leads there.
 Source: core/v1 ServiceStatus (the service controller gives a load balancer back when the type is
-another, and the next one has another address); networking/v1 IngressStatus, which whoever serves
-an Ingress writes.
+another, and the next one has another address); networking/v1 IngressStatus and Gateway API
+GatewayStatus, which whoever serves an Ingress or a Gateway writes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Rewritten
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene, named
-from suture.model.names import INGRESSES, SERVICES
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import GATEWAYS, INGRESSES, SERVICES
 from suture.model.objects import RouteFacts, ServiceFacts
 
 LOAD_BALANCER: Final = "LoadBalancer"
@@ -87,10 +89,24 @@ def _given(body: bytes) -> set[str]:
 
 
 def _reached(scene: Scene) -> set[str]:
-    """Return the addresses at which Ingresses that stay say that they are reached."""
+    """Return the addresses at which routes that stay say that they are reached.
+
+    Of Ingresses their own; routes of the Gateway API are reached where the Gateway is that they
+    are attached to.
+    """
     view, found = scene.view, set[str]()
-    for row in view.rows(INGRESSES)[:ROUTES_ASKED]:
+    for row in (*view.rows(INGRESSES)[:ROUTES_ASKED], *view.rows(GATEWAYS)[:ROUTES_ASKED]):
         facts = view.facts(row)
-        if isinstance(facts, RouteFacts) and facts.addresses and not view.terminating(row):
+        if (
+            isinstance(facts, RouteFacts)
+            and facts.addresses
+            and not view.terminating(row)
+            and (view.resource(row) != GATEWAYS or _attached(view, row))
+        ):
             found.update(facts.addresses)
     return found
+
+
+def _attached(view: GraphView, gateway: int) -> bool:
+    """Whether a route that stays is attached to a Gateway."""
+    return any(not view.terminating(one) for one in view.sources(gateway, Edge.ATTACHED_TO))
