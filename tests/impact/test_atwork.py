@@ -25,7 +25,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClusterObject, OwnerReference, RouteFacts, ServiceRef
-from suture.model.selectors import Selector
+from suture.model.selectors import Operator, Requirement, Selector
 
 DATABASES = Resource("db.example.com", "databases")
 RECORDS = Resource("dns.example.com", "records")
@@ -121,6 +121,25 @@ def test_a_budget_that_holds_nothing_or_has_a_successor_does_not(
 ) -> None:
     """One of a single pod only bars drains, and one that was renamed holds on."""
     assert removed(budget(), view_of(budget(), beside)).counted == 0
+
+
+def test_a_budget_of_all_may_go_where_others_hold_all_but_one() -> None:
+    """Around a drain the pods that may go are let out of it, and the rest is held by name."""
+    more = tuple(workload("db", replicas=2))
+    parent = thing(DATABASES, "web", "prod")
+    all_of_it = replace(
+        budget("all"),
+        owners=(owner(parent),),
+        facts=DisruptionBudgetFacts(Selector((Requirement("app", Operator.EXISTS),))),
+    )
+    one = tuple(workload("out", replicas=1))
+
+    def in_use(*beside: ClusterObject) -> int:
+        return removed(all_of_it, view_of(parent, all_of_it, *more, *one, SERVED, beside)).in_use
+
+    assert in_use() == 1
+    assert in_use(budget()) == 1
+    assert in_use(budget(), budget("db", app="db")) == 0
 
 
 def test_a_budget_that_goes_along_does_not_count() -> None:

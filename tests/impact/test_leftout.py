@@ -278,15 +278,32 @@ def test_another_than_the_member_that_is_struck() -> None:
     ],
 )
 def test_all_of_it_is_stopped(old: Spec, new: Spec, *, explained: bool) -> None:
-    """Its sets may go or shrink to nothing; its Services and claims stay."""
+    """Its sets may go or shrink to nothing, and what leads to them; its claims stay."""
     database = Database()
     database.rewrite(old, new)
     root, _, facing, claim = MEMBERS
-    assert database.explained(root) == int(explained)
-    assert [database.explained(one) for one in (facing, claim)] == [0, 0]
+    assert [database.explained(one) for one in (root, facing)] == [int(explained)] * 2
+    assert database.explained(claim) == 0
     none = msgspec.structs.replace(root, facts=WorkloadFacts(0, Selector.of({"part": "members"})))
     (lost,) = effects(impact_of(update(root, none), database.view), PodsLost)
     assert lost.lasting == int(not explained)
+
+
+@pytest.mark.parametrize("labels", [{}, {"part": "members", "also": "reports"}])
+def test_a_service_of_what_is_stopped_that_leads_elsewhere_or_nowhere(
+    labels: dict[str, str],
+) -> None:
+    """Who is reached by it is not stopped; and of a Service without pods the name is all."""
+    other = thing(PODS, "reports", "prod", labels=labels, facts=PodFacts(ready=True, node="node-1"))
+    selector = {"part": "members"} if labels else {"part": "none"}
+    facing = thing(
+        SERVICES, "shop-all", "prod", owners=[owner(DATABASE)],
+        facts=ServiceFacts(Selector.of(selector)),
+    )  # fmt: skip
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, MEMBERS, other, facing), History())
+    database.rewrite({"stop": "no"}, {"stop": "yes"})
+    assert database.explained(facing) == 0
 
 
 ASLEEP = {"db.example.com/hibernation": "on"}
@@ -311,12 +328,12 @@ ASLEEP = {"db.example.com/hibernation": "on"}
 def test_an_annotation_by_which_it_is_stopped(
     old: dict[str, str], new: dict[str, str], *, explained: bool
 ) -> None:
-    """As a field of the spec: what runs may go, data and Services stay."""
+    """As a field of the spec: what runs may go, and what leads to it; data stays."""
     database = Database()
     database.annotate(old, new)
     root, pod, facing, claim = MEMBERS
-    assert [database.explained(one) for one in (root, pod)] == [int(explained)] * 2
-    assert [database.explained(one) for one in (facing, claim)] == [0, 0]
+    assert [database.explained(one) for one in (root, pod, facing)] == [int(explained)] * 3
+    assert database.explained(claim) == 0
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ again says nothing of which, so that all of them are."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RUNS: Final = frozenset({PODS, JOBS, CRON_JOBS, DISRUPTION_BUDGETS, *WORKLOADS})
-"""What is of no use while nothing of its parent is to run. A Service is: its name stays."""
+"""What is of no use while nothing of its parent is to run. A Service may be: its name stays."""
 
 
 def left_out(view: GraphView, row: int) -> bool:
@@ -76,7 +76,11 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     if struck(view, parent, row):
         return True
     resource = view.resource(row)
-    if "" in names and (resource in _RUNS or is_custom(resource)):
+    if "" in names and (
+        resource in _RUNS
+        or is_custom(resource)
+        or (resource == SERVICES and _leads_below(view, parent, row))
+    ):
         return True
     name, above = view.name(row), view.name(parent)
     if resource == CLAIMS:
@@ -90,6 +94,16 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
         for part in names
         if resource == SERVICES or not part.startswith(OF_A_PORT)
     )
+
+
+def _leads_below(view: GraphView, parent: int, service: int) -> bool:
+    """Whether a Service leads to pods of a parent alone, as far as it leads anywhere.
+
+    WHY only where it leads: the name of one that does not is all that there is of it, and stays.
+    """
+    found = (view.one_alike(kind) for kind in view.classes_selected(service))
+    pods = [pod for pod in found if pod >= 0]
+    return bool(pods) and all(parent in view.controllers(pod, CLIMBED) for pod in pods)
 
 
 def unnamed(

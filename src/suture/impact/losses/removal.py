@@ -28,6 +28,7 @@ from suture.impact.ordinary.atwork import (
     may_work,
     spared,
     stands_for_route,
+    stood_in_for,
     works,
 )
 from suture.impact.ordinary.copies import copy_of_living
@@ -169,7 +170,7 @@ def _guarded(scene: Scene, lot: Lot) -> bool:
 def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
     view, causes = scene.view, scene.causes
     if resource in USABLE:
-        tally.in_use = sum(in_use(view, row) and not is_kept_elsewhere(scene, row) for row in rows)
+        tally.in_use = sum(in_use(view, row) and not _has_stand_in(scene, row) for row in rows)
     tally.protected = _protected(scene, resource, rows)
     left = causes.unexplained(resource, rows)
     tally.explained = len(rows) - len(left)
@@ -324,6 +325,13 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
             or spared(scene, row)
         )
     ]
+
+
+def _has_stand_in(scene: Scene, row: int) -> bool:
+    """Whether something else that stays does what an object in use is there for."""
+    if scene.view.resource(row) == DISRUPTION_BUDGETS:
+        return stood_in_for(scene.view, row, scene.removed)
+    return is_kept_elsewhere(scene, row)
 
 
 def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:

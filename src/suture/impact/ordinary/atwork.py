@@ -107,13 +107,24 @@ def guards(view: GraphView, budget: int, removed: Collection[int]) -> bool:
 
     WHY several: a size of one that is declared has no floor, and its budget only bars drains.
     """
-    if not in_use(view, budget):
-        return False
-    serving = {kind: view.serving_alike(kind) for kind in view.classes_selected(budget)}
-    alone = [
-        count for kind, count in serving.items() if count and not _held(view, kind, budget, removed)
-    ]
-    return sum(alone) > 1
+    return in_use(view, budget) and sum(_alone(view, budget, removed)) > 1
+
+
+def stood_in_for(view: GraphView, budget: int, removed: Collection[int]) -> bool:
+    """Whether other budgets that stay hold the running pods of one that goes, all but one of them.
+
+    WHY all but one: around a drain the pods that may go are let out of the budget of all.
+    """
+    serving = sum(map(view.serving_alike, view.classes_selected(budget)))
+    return serving > 1 and sum(_alone(view, budget, removed)) <= 1
+
+
+def _alone(view: GraphView, budget: int, removed: Collection[int]) -> Iterator[int]:
+    """Yield of each class of pods how many run that no other budget holds."""
+    for kind in view.classes_selected(budget):
+        count = view.serving_alike(kind)
+        if count and not _held(view, kind, budget, removed):
+            yield count
 
 
 def _held(view: GraphView, kind: int, budget: int, removed: Collection[int]) -> bool:
