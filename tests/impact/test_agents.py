@@ -19,10 +19,12 @@ from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import (
+    CONFIG_MAPS,
     DAEMON_SETS,
     NODES,
     PODS,
     PRIORITY_CLASSES,
+    SECRETS,
     SERVICES,
     STATEFUL_SETS,
     ObjectKey,
@@ -266,6 +268,42 @@ def test_what_goes_along_and_no_node_stands_on(parts: dict[str, Any], there: int
 def test_an_agent_goes_along_once_another_has_taken_its_place() -> None:
     later = agent("next", created=START.utc_s - 600)
     assert lost_along(installed(), nodes(), later) == 0
+
+
+def hung(resource: Resource = CONFIG_MAPS, *, mine: bool = False, **parts: Any) -> int:
+    """Return how many DaemonSets are wanted when the settings go on which one hangs."""
+    settings = thing(resource, "driver-settings", "network")
+    made, *pods = agent("driver", "network", **parts)
+    made = msgspec.structs.replace(made, owners=(owner(settings),))
+    view = GraphView(graph_of(settings, made, *pods, nodes()), History())
+    if mine:
+        by = operator().user.username
+        view.history.note_created(made.uid, by, by, made.key, START)
+    request = delete(settings)
+    change = project(request, view)
+    impact = estimate(request, change, view, operator(), {"objects_removed"}, now=START)
+    removed = effects(impact, ObjectsRemoved)
+    return sum(one.wanted for one in removed if one.resource == str(DAEMON_SETS))
+
+
+def test_what_runs_on_all_nodes_and_hangs_on_settings_is_wanted() -> None:
+    """Whatever it asks for: who deletes a ConfigMap, to write it anew, means no driver."""
+    assert hung() == hung(SECRETS) == 1
+    assert hung(priority="", tolerates=(), host_network=False) == 1
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"nodes": 3}, id="of a pool"),
+        pytest.param({"ready": 4}, id="most of it broken"),
+        pytest.param({"nodes": 0}, id="on no node"),
+        pytest.param({"mine": True}, id="the actor's own"),
+        pytest.param({"resource": SERVICES}, id="of a Service"),
+    ],
+)
+def test_what_hangs_on_settings_and_may_go(parts: dict[str, Any]) -> None:
+    assert hung(**parts) == 0
 
 
 def test_an_agent_of_its_own_namespace_may_be_deleted_by_name() -> None:

@@ -17,13 +17,24 @@ from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import DAEMON_SETS, NODES, PRIORITY_CLASSES, RESERVED, ObjectKey
+from suture.model.names import (
+    CONFIG_MAPS,
+    DAEMON_SETS,
+    NODES,
+    PRIORITY_CLASSES,
+    RESERVED,
+    SECRETS,
+    ObjectKey,
+)
 from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.placement import NO_SCHEDULE, Placement
 from suture.model.writes import HOUR_S
 
 NODE_CRITICAL: Final = ObjectKey(PRIORITY_CLASSES, "", "system-node-critical")
 """The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
+
+SETTINGS: Final = (CONFIG_MAPS, SECRETS)
+"""What only holds words that others read, and runs nothing by itself."""
 
 READY_PERCENT: Final = 50
 """Share of an agent's pods that are Ready, under which nodes do without it already."""
@@ -49,8 +60,11 @@ def needed_by_nodes(scene: Scene, row: int) -> bool:
     Not where the actor made it within the day, nor where a newer one runs as widely. Outside of the
     system's own namespaces only what most nodes have, and nobody named: it goes along with a custom
     resource. WHY not by name there: agents for logs and metrics ask for as much as networks do.
+    So is whatever runs on most nodes and hangs on settings that somebody else takes away.
     """
     view = scene.view
+    if _hangs_on_settings(scene, row):
+        return _widely(view, _pods(view, row)[1]) and not scene.tied(row)
     if not _is_agent(view, row):
         return False
     running, ready = _pods(view, row)
@@ -103,6 +117,20 @@ def _goes_along(scene: Scene, row: int) -> bool:
         bool(direct)
         and row not in scene.direct
         and all(isinstance(view.facts(one), CustomFacts) for one in direct[:NAMED])
+    )
+
+
+def _hangs_on_settings(scene: Scene, row: int) -> bool:
+    """Whether a DaemonSet goes along with a ConfigMap or Secret, by which nobody means it.
+
+    Drivers are hung on one to be cleared away with it, and those who write it anew delete it first.
+    """
+    view = scene.view
+    return (
+        view.resource(row) == DAEMON_SETS
+        and row not in scene.direct
+        and bool(scene.change.direct)
+        and all(view.resource(one) in SETTINGS for one in scene.change.direct[:NAMED])
     )
 
 
