@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import delete, operator, thing, view_of
+from support.cluster import delete, operator, owner, thing, view_of
 from suture.impact.data.engines import may_be_volume
 from suture.impact.effects import DataLost
 from suture.model.edges import Edge, Need
@@ -107,3 +107,46 @@ def test_its_own_engine_clears_away_what_no_pod_uses() -> None:
 def test_types_that_are_called_volumes(resource: Resource, *, may: bool) -> None:
     """Copies are called so as well, and so is what Kubernetes has itself."""
     assert may_be_volume(resource) is may
+
+
+# ---------------------------------------------------------------- replicas of a volume
+
+PARTS = Resource("storage.example.com", "replicas")
+
+
+def part(number: int, *, going: bool = False) -> ClusterObject:
+    made = thing(PARTS, f"pvc-1-r-{number}", "engine", owners=[owner(held())])
+    return msgspec.structs.replace(made, deleted=1.0 if going else 0.0)
+
+
+def test_the_last_replica_of_a_volume_in_use() -> None:
+    """Whatever became of the others: with it all that is there goes, and the engine has no other."""
+    one, other = part(0), part(1)
+    world = (held(), volume(), CLAIM, user())
+
+    assert lost(*world, of=one) == [(1, True)]
+    assert lost(*world, part(1, going=True), of=one) == [(1, True)]
+    assert lost(*world, other, of=one) == []
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param((held(), volume(), CLAIM), id="in use by nobody"),
+        pytest.param((held(), CLAIM, user()), id="of a volume that is gone"),
+        pytest.param(
+            (msgspec.structs.replace(held(), deleted=1.0), volume(), CLAIM, user()),
+            id="of a volume that goes",
+        ),
+    ],
+)
+def test_a_replica_that_nobody_misses(world: tuple[ClusterObject, ...]) -> None:
+    assert lost(*world, of=part(0)) == []
+
+
+def test_what_else_a_volume_has_is_none_of_its_replicas() -> None:
+    """An attachment of it to a node goes as its pods move."""
+    attachment = thing(
+        Resource("storage.example.com", "attachments"), "a", "engine", owners=[owner(held())]
+    )
+    assert lost(held(), volume(), CLAIM, user(), of=attachment) == []

@@ -17,7 +17,7 @@ from suture.impact.admission.vouching import vouching_effects
 from suture.impact.admission.withdrawn import withdrawn_effects
 from suture.impact.causes.recent import rewrites_status
 from suture.impact.data.cleared import cleared_effects
-from suture.impact.data.engines import engine_effects, may_be_volume
+from suture.impact.data.engines import engine_effects, may_hold_volume
 from suture.impact.data.external import external_effects, may_stand_for
 from suture.impact.data.pools import pool_effects
 from suture.impact.data.storage import HOLDERS, data_effects, release_effects, releases
@@ -124,7 +124,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(frozenset({"objects_removed"}), _takes_away, removal_effects),
     Family(frozenset({"data_lost"}), _takes_away, data_effects, HOLDERS.__contains__),
-    Family(frozenset({"data_lost"}), _takes_away, engine_effects, may_be_volume),
+    Family(frozenset({"data_lost"}), _takes_away, engine_effects, may_hold_volume),
     Family(frozenset({"data_lost"}), _takes_away, cleared_effects, is_custom),
     Family(frozenset({"data_lost"}), _takes_away, pool_effects, is_custom),
     Family(frozenset({"data_lost"}), releases, release_effects),

@@ -21,11 +21,12 @@ from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import VolumeFacts
-from suture.model.graph import GraphView
+from suture.model.graph import GraphView, Owner
 from suture.model.names import VOLUMES, ObjectKey, Resource
 from suture.model.objects import ClaimFacts
 
 _CALLED: Final = "volumes"
+_PARTS: Final = "replicas"
 _COPIES: Final = ("backup", "snapshot")
 """Words of types that are called volumes too and hold copies of them: those go by their age."""
 
@@ -38,12 +39,22 @@ def may_be_volume(resource: Resource) -> bool:
     )
 
 
+def may_hold_volume(resource: Resource) -> bool:
+    """Whether objects of a type may be the volumes of a storage engine, or replicas of them."""
+    return may_be_volume(resource) or _may_be_replica(resource)
+
+
+def _may_be_replica(resource: Resource) -> bool:
+    return resource.plural.endswith(_PARTS) and is_custom(resource)
+
+
 def engine_effects(scene: Scene) -> Iterable[DataLost]:
-    """Yield the bound volume that the request's own object is.
+    """Yield the bound volume that the request's own object is, or is the last replica of.
 
     WHY of that alone: what goes along with a definition or a namespace is told by its number.
     """
     view, siblings = scene.view, Siblings(scene)
+    yield from _last_replicas(scene)
     for row in scene.direct:
         resource = view.resource(row)
         volume = _volume_of(view, row) if may_be_volume(resource) else None
@@ -66,6 +77,52 @@ def engine_effects(scene: Scene) -> Iterable[DataLost]:
             explained=scene.causes.explains(row)
             or all(left_over(view, claim, scene.now) for claim in claims),
         )
+
+
+def _last_replicas(scene: Scene) -> Iterable[DataLost]:
+    """Yield each volume in use of which the request takes the last replica that was there.
+
+    WHY the last: an engine that has another makes good what is lost, and clears failed ones away.
+    """
+    view = scene.view
+    for row in scene.direct:
+        if not _may_be_replica(view.resource(row)):
+            continue
+        for owner in view.owners(row):
+            volume = _volume_of(view, owner.row) if _keeps_replicas(scene, owner, row) else None
+            if volume is None:
+                continue
+            pods = [pod for claim in bound_to(view, volume) for pod in mounting(view, claim)]
+            if pods:
+                yield DataLost(
+                    holder=scene.victim(row),
+                    volume=view.name(volume),
+                    reclaim=DELETE,
+                    bound=True,
+                    mounted=len(pods),
+                    copies=0,
+                    last_copy=True,
+                    explained=scene.causes.explains(row),
+                )
+
+
+def _keeps_replicas(scene: Scene, owner: Owner, row: int) -> bool:
+    """Whether an owner is the volume of an engine that stays, and has no other replica that does.
+
+    Told once, of the first that goes.
+    """
+    view = scene.view
+    if not owner.present or owner.row in scene.removed or view.terminating(owner.row):
+        return False
+    if not may_be_volume(view.resource(owner.row)):
+        return False
+    beside = [
+        one
+        for one in view.staying(view.children_of(owner.row))
+        if view.resource(one) == view.resource(row) and not view.terminating(one)
+    ]
+    going = [one for one in beside if one in scene.removed]
+    return len(going) == len(beside) and (not going or going[0] == row)
 
 
 def _volume_of(view: GraphView, row: int) -> int | None:
