@@ -114,3 +114,8 @@ def followed(uid: str) -> str:
 def to_change(uid: str) -> str:
     """Name the counter of how an object's keeper has said that it is about to change it."""
     return f"to-change/{uid}"
+
+
+def turned(uid: str) -> str:
+    """Name the counter of routes that left a Service for another that serves as many."""
+    return f"turned/{uid}"

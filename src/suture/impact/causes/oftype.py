@@ -12,15 +12,18 @@ from suture.impact.causes.parents import rolled_out, superseded
 from suture.impact.causes.replaced import of_past_set, replacing
 from suture.impact.causes.rerun import runs_anew
 from suture.impact.causes.stranded import left_over
+from suture.impact.causes.turned import left_behind, traffic_left
 from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
+    DEPLOYMENTS,
     JOBS,
     REPLICA_SETS,
     SERVICES,
     SNAPSHOT_CONTENTS,
+    STATEFUL_SETS,
     VOLUMES,
     Resource,
 )
@@ -43,7 +46,13 @@ def cause_of_type(
     replace = replacing(resource) if renames else None
     if resource == SERVICES:
         return lambda row: (
-            (replace is not None and replace(view, row, removed)) or of_past_set(view, row, removed)
+            (replace is not None and replace(view, row, removed))
+            or of_past_set(view, row, removed)
+            or (few and traffic_left(view, row, removed, now))
+        )
+    if resource in (DEPLOYMENTS, STATEFUL_SETS) and replace is not None:
+        return lambda row: (
+            replace(view, row, removed) or (few and left_behind(view, row, removed, now))
         )
     if replace is not None:
         return lambda row: replace(view, row, removed)

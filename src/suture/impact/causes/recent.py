@@ -48,6 +48,7 @@ from suture.impact.causes.rerun import remember_rounds
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.stepdown import note_size
 from suture.impact.causes.together import remember_cut
+from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_evicted
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
@@ -330,6 +331,8 @@ def _remember_rewriting(
         writes.count(restarter(identity, before), now)
     if request.key.resource == NODES and writes.latest(request.key, What.WROTE) != value:
         _remember_labels(before, after, identity, view, now)
+    if is_route(request.gvr.resource):
+        remember_turn(made, view, now)
     for shape in (shape_number(before, request.old_body), value):
         writes.note(request.key, Deed(What.WROTE, identity, shape), now)
     old, new = before.facts, after.facts

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from suture.impact.causes.turned import traffic_left
 from suture.impact.effects import (
     Confidence,
     EndpointsLost,
@@ -271,7 +272,7 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     before = view.serving_count(row)
     after = max(0, before - loss.lost)
     confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
-    is_explained = loss.explained
+    is_explained = loss.explained or traffic_left(view, row, scene.removed, scene.now)
     if after == 0 and not (is_explained or loss.healing):
         resized = scene.change.resized
         things = loss.things or ()

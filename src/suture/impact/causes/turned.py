@@ -1,0 +1,68 @@
+"""Services from which routes were turned to others that serve as many: their traffic has left.
+
+Beside `replaced`, where the next Service reaches the same pods: here it has pods of its own. So the
+next version of an application is made under a name of its own, routes are led to it, and then the
+one before goes. Weights are not compared, nor paths.
+
+What is lost where that was a mistake: what callers within the cluster asked by its name, which
+nothing in the API tells.
+LIMIT: a turn is remembered for an hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from suture.impact.causes.counters import turned
+from suture.impact.ground.change import Rewritten
+from suture.model.clock import Now
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import REPLICA_SETS, RESERVED
+from suture.model.objects import RouteFacts, ServiceFacts
+from suture.model.writes import HOUR_S
+
+TURNED: Final = 64
+"""LIMIT: Services of one route that are remembered when it leaves them: more is no turn but
+another route."""
+
+_NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
+
+
+def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
+    """Remember which Services a route leaves for others that have as many ready endpoints."""
+    old, new = made.before.facts if made.before is not None else None, made.after.facts
+    if not isinstance(old, RouteFacts) or not isinstance(new, RouteFacts):
+        return
+    if old.services == new.services:
+        return
+    came = [view.service(ref) for ref in new.services if ref not in old.services]
+    ready = max((view.serving_count(row) for row in came if row is not None), default=0)
+    for ref in [one for one in dict.fromkeys(old.services) if one not in new.services][:TURNED]:
+        left = view.service(ref)
+        if left is not None and 0 < view.serving_count(left) <= ready:
+            view.history.writes.count(turned(view.uid(left)), now)
+
+
+def traffic_left(view: GraphView, service: int, removed: Collection[int], now: Now | None) -> bool:
+    """Whether routes left a Service within the hour for another, and nothing names it any more.
+
+    It is asked by its name alone: of type ClusterIP, and not of the cluster itself.
+    """
+    if now is None or not view.history.writes.counted(turned(view.uid(service)), now, HOUR_S):
+        return False
+    facts = view.facts(service)
+    if not isinstance(facts, ServiceFacts) or facts.type != "ClusterIP":
+        return False
+    return not view.namespace(service).startswith(RESERVED) and not any(
+        link.present and link.edge not in _NO_READERS and link.row not in removed
+        for link in view.needed_by(service)
+    )
+
+
+def left_behind(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
+    """Whether traffic has left every Service behind which the pods of a workload are."""
+    pods = map(view.one_alike, view.classes_controlled(row, REPLICA_SETS))
+    services = {service for pod in pods if pod >= 0 for service in view.services_of(pod)}
+    return bool(services) and all(traffic_left(view, service, removed, now) for service in services)
