@@ -122,6 +122,19 @@ def test_the_version_before_goes(of: Resource) -> None:
     assert cluster.stopped()
 
 
+def test_put_to_rest_first() -> None:
+    """Scaled to nothing, and deleted later: its Service is known by what the workload asks for."""
+    cluster = Cluster()
+    facts = WorkloadFacts(0, Selector.of({"app": "blue"}))
+    for one in (cluster.old[0], cluster.old[2]):
+        cluster.graph.put(msgspec.structs.replace(one, facts=facts))
+    cluster.turn("green")
+    for pod in cluster.old[3:]:
+        cluster.graph.remove(pod.key)
+
+    assert cluster.gone(cluster.old[0]) == (True, True)
+
+
 def test_what_traffic_goes_to_stays() -> None:
     """The turn says nothing of the version to which the route leads now."""
     cluster = Cluster()

@@ -45,7 +45,7 @@ def remember_rest(view: GraphView, rows: Iterable[int], now: Now) -> None:
         facts = view.facts(row) if view.resource(row) in RESTABLE else None
         if not isinstance(facts, WorkloadFacts) or not _has_none(view, row, facts):
             continue
-        for one in view.selecting(view.namespace(row), _labels(facts)):
+        for one in view.selecting(view.namespace(row), labels_asked(facts)):
             if view.resource(one) == SERVICES:
                 view.history.writes.count(_at_rest(view.uid(one)), now)
 
@@ -85,13 +85,13 @@ def _led_to_rest(view: GraphView, service: int, facts: ServiceFacts, now: Now | 
         return False
     return any(
         isinstance(made := view.facts(row), WorkloadFacts)
-        and selector.matches(_labels(made))
+        and selector.matches(labels_asked(made))
         and _has_none(view, row, made)
         for row in rows
     )
 
 
-def _labels(facts: WorkloadFacts) -> dict[str, str]:
+def labels_asked(facts: WorkloadFacts) -> dict[str, str]:
     """Return the labels that every pod of a workload bears, as its selector has them."""
     asked = facts.selector.requirements if facts.selector is not None else ()
     return {

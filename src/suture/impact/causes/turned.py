@@ -15,12 +15,13 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import turned
+from suture.impact.causes.resting import labels_asked
 from suture.impact.ground.change import Rewritten
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import REPLICA_SETS, RESERVED
-from suture.model.objects import RouteFacts, ServiceFacts
+from suture.model.names import REPLICA_SETS, RESERVED, SERVICES
+from suture.model.objects import RouteFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import HOUR_S
 
 TURNED: Final = 64
@@ -62,7 +63,14 @@ def traffic_left(view: GraphView, service: int, removed: Collection[int], now: N
 
 
 def left_behind(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
-    """Whether traffic has left every Service behind which the pods of a workload are."""
-    pods = map(view.one_alike, view.classes_controlled(row, REPLICA_SETS))
-    services = {service for pod in pods if pod >= 0 for service in view.services_of(pod)}
+    """Whether traffic has left every Service behind which a workload's pods are, or would be."""
+    facts = view.facts(row)
+    if now is None or not isinstance(facts, WorkloadFacts):
+        return False
+    kinds = map(view.one_alike, view.classes_controlled(row, REPLICA_SETS))
+    pods = [pod for pod in kinds if pod >= 0]
+    services = {service for pod in pods for service in view.services_of(pod)}
+    if not pods and facts.replicas == 0:
+        found = view.selecting(view.namespace(row), labels_asked(facts))
+        services = {one for one in found if view.resource(one) == SERVICES}
     return bool(services) and all(traffic_left(view, service, removed, now) for service in services)
