@@ -46,6 +46,7 @@ from suture.impact.causes.parents import (
     is_kept_in_api,
     manager_ends,
 )
+from suture.impact.causes.resting import keeper_rests
 from suture.impact.causes.surplus import Surplus
 from suture.impact.causes.timed import time_is_up
 from suture.impact.ground.change import Change
@@ -190,6 +191,8 @@ class Causes:
             return True
         if resource == CLAIMS and idle_as_agreed(view, row, self._now):
             return True
+        if resource == PODS and keeper_rests(view, row, self._now):
+            return True
         own = self._of_type(resource)
         if own is not None and own(row):
             return True
@@ -316,7 +319,7 @@ class Causes:
     def _explained_of(self, lot: Lot) -> int:
         if self._root or not lot.running or self._ends(lot.first) or self._over(lot.first):
             return lot.count
-        if self._left_out(lot.first):
+        if self._left_out(lot.first) or keeper_rests(self._view, lot.first, self._now):
             return lot.count
         spared = 0
         while spared < lot.count and (

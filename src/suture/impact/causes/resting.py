@@ -39,6 +39,22 @@ def rests(view: GraphView, row: int, now: Now | None) -> bool:
     return bool(led) and all(not present or rests(view, one, now) for one, present in led)
 
 
+def keeper_rests(view: GraphView, pod: int, now: Now | None) -> bool:
+    """Whether a pod without controller hangs on Services alone that lead to what was put to rest.
+
+    So the pods of a cluster within the cluster hang on the Service of its API: put to sleep, it
+    lets go of them, and brings them back when it wakes.
+    """
+    owners = view.owners(pod)
+    return bool(owners) and all(
+        one.present
+        and not one.controller
+        and view.resource(one.row) == SERVICES
+        and rests(view, one.row, now)
+        for one in owners
+    )
+
+
 def remember_rest(view: GraphView, rows: Iterable[int], now: Now) -> None:
     """Remember of workloads that go at rest which Services led to them."""
     for row in rows:
