@@ -1,12 +1,13 @@
-"""Jobs that a queue puts back, and jobs that somebody stops."""
+"""Jobs that a queue puts back, what goes to sleep every night, and what somebody stops."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, operator, owner, thing, view_of
+from support.cluster import START, operator, owner, thing, view_of, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import PodsLost
 from suture.impact.project import project
@@ -69,3 +70,47 @@ def test_a_job_that_was_put_back_already() -> None:
     started(seen, QUEUE, stopped_since=True)
     impact = impact_of(update(RUNS, WAITS, by=QUEUE), seen, by=QUEUE, now=START.plus_s(90))
     assert [one.lasting for one in effects(impact, PodsLost)] == [2]
+
+
+def slept(by: Actor, *, woken_by: Actor | None, noted: bool = True) -> bool:
+    """Return whether it counts that a Deployment is put to sleep ten hours after it was woken."""
+    things = workload("web", replicas=2)
+    awake, facts = things[0], things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    asleep = replace(awake, facts=replace(facts, replicas=0))
+    seen = view_of(things)
+    if woken_by is not None:
+        sleeping = view_of(asleep)
+        sleeping.history.writes = seen.history.writes
+        request = update(asleep, awake, by=woken_by)
+        remember(request, project(request, sleeping), sleeping, START)
+    bodies = tuple(
+        msgspec.json.encode(
+            {"metadata": {"name": "web", "annotations": marks}, "spec": {"replicas": size}}
+        )
+        for marks, size in (({}, 2), ({"sleep.example.com/was": "2"} if noted else {}, 0))
+    )
+    request = update(awake, asleep, by=by, bodies=(bodies[0], bodies[1]))
+    impact = impact_of(request, seen, by=by, now=START.plus_s(10 * 3600))
+    (lost,) = effects(impact, PodsLost)
+    return lost.lasting == 2
+
+
+def test_who_woke_a_workload_may_put_it_to_sleep_again() -> None:
+    """Every night anew, however many: it has been seen to bring them back."""
+    assert not slept(QUEUE, woken_by=QUEUE)
+
+
+def test_the_first_night_counts() -> None:
+    """Nobody has seen yet that it brings back what it stops."""
+    assert slept(QUEUE, woken_by=None)
+
+
+def test_a_workload_that_another_woke() -> None:
+    """It is not the sleeper's any more."""
+    assert slept(QUEUE, woken_by=SWEEPER)
+
+
+def test_a_workload_whose_size_is_not_noted() -> None:
+    """Nothing says that it is to come back."""
+    assert slept(QUEUE, woken_by=QUEUE, noted=False)

@@ -1,9 +1,11 @@
-"""Jobs that are put back into the queue by whoever let them run.
+"""Jobs that are put back into the queue by whoever let them run, and sleepers put to sleep again.
 
 Beside `paused`, where the write itself says that it means to bring a workload back: here it is the
 history that does. A queue starts what waits, and puts it back when its place is needed; that is its
-trade, however many at a time. Who suspends what others started stops it.
-LIMIT: what was started before Suture was there, or is no longer remembered, counts as stopped.
+trade, however many at a time. Who suspends what others started stops it. So with what sleeps at
+night: who woke it may put it to sleep again and note its size, all of it in the same minute.
+LIMIT: what was started before Suture was there, or is no longer remembered, counts as stopped; so
+does the first night of a workload, and what an autoscaler sized since.
 Source: batch/v1 `spec.suspend`: the pods go, and come when it is lifted.
 """
 
@@ -12,20 +14,24 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.ground.change import Resized
+from suture.impact.ordinary.paused import notes_size
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.names import JOBS
 from suture.model.writes import number
 
 WEEK_S: Final = 7 * 24 * 3600
-"""LIMIT: how long it is believed that who started a job may put it back; few run for longer."""
+"""LIMIT: how long it is believed that who started a job may put it back; few run for longer, and
+nothing that sleeps at night is awake for so long."""
 
 
 def puts_back(scene: Scene, resized: Resized) -> bool:
-    """Whether the actor suspends a job that it was the last to start."""
+    """Whether the actor suspends a job that it was the last to start, or lets it sleep again."""
     view, now = scene.view, scene.now
-    if now is None or resized.after or view.resource(resized.row) != JOBS:
+    if now is None or resized.after:
         return False
     writes, key = view.history.writes, view.key(resized.row)
     started = writes.last(key, What.SCALED, now, WEEK_S) == number(scene.actor.user.username)
-    return started and bool(writes.latest(key, What.SCALED))
+    if not started or not writes.latest(key, What.SCALED):
+        return False
+    return view.resource(resized.row) == JOBS or notes_size(scene.request, resized)
