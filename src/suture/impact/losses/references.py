@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Final
 
+from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
@@ -21,6 +22,7 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.atwork import leads
 from suture.impact.ordinary.byhand import goes_next
+from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.remade import is_remade
 from suture.impact.ordinary.succession import leaves_for_next, next_of
@@ -163,7 +165,12 @@ def _broken(
         elif not view.terminating(use.row):
             near = len(met) <= NEXT_ASKED
             past = again or (
-                near and comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
+                near
+                and (
+                    _is_next(scene, use.row, row)
+                    if key
+                    else comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
+                )
             )
             _object(scene, found, use.row, past=past, asked=near)
     if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
@@ -180,6 +187,25 @@ def _broken(
                 users=tuple(map(scene.victim, found.named(scene.limit))),
                 explained=explained,
             )
+
+
+def _is_next(scene: Scene, user: int, row: int) -> bool:
+    """Whether a user of an entry that goes is written next, by the hand that takes the entry.
+
+    WHY of one hand: who keeps both an object and what reads it writes them one after the other, and
+    ConfigMaps and Secrets first. What is read by then nothing here tells, so it is history.
+    SOURCE: Helm, `releaseutil.InstallOrder`; Argo CD, the order of kinds within a wave.
+    """
+    return of_one_hand(scene, (row, user)) or _of_one_controller(scene, row, user)
+
+
+def _of_one_controller(scene: Scene, row: int, user: int) -> bool:
+    """Whether the actor is the operator of a custom resource that stays and controls both."""
+    view = scene.view
+    above = view.controller(row)
+    if above < 0 or not is_custom(view.resource(above)) or view.terminating(above):
+        return False
+    return above in view.controllers(user, CLIMBED) and bool(keeps(scene, view.resource(above)))
 
 
 def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:

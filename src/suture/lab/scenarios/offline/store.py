@@ -18,7 +18,7 @@ from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Object
 from suture.model.clock import Now
 from suture.model.graph import Graph, GraphView
-from suture.model.names import Gvk, ObjectKey, Resource
+from suture.model.names import SECRETS, Gvk, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CrdFacts
 from suture.model.rulebook import rules_by_kind
 from suture.model.rules import ReferenceRule, RuleFacts
@@ -84,7 +84,7 @@ class Store:
         """Uids that objects will have once they are created: a recording knows them."""
         self._things: dict[Resource, dict[tuple[str, str], Thing]] = {}
         self._by_uid: dict[str, Thing] = {}
-        self.trimmer = Trimmer()
+        self.trimmer = Trimmer(secret_keys=True)
         """What reads objects, by the rules of the definitions that are there."""
         self._rules: dict[str, tuple[ReferenceRule, ...]] = {}
         self._version = 1000
@@ -188,7 +188,11 @@ class Store:
         whole = {**body, "metadata": {**body["metadata"], "resourceVersion": str(self._version)}}
         raw = msgspec.json.encode(whole)
         gvk = Gvk.of(str(whole.get("apiVersion", "")), str(whole.get("kind", "")))
-        return Thing(api, whole, raw, self.trimmer.trim(raw, api.resource, gvk))
+        return Thing(api, whole, raw, self._seen(raw, api.resource, gvk))
+
+    def _seen(self, raw: bytes, resource: Resource, gvk: Gvk) -> ClusterObject:
+        """Return an object as it is watched: of Secrets the metadata alone."""
+        return self.trimmer.trim(raw, resource, gvk, full=resource != SECRETS)
 
     def put(self, api: ApiResource, body: Object) -> Thing:
         """Add an object or replace its earlier state, and tell."""
@@ -227,7 +231,7 @@ class Store:
     def read_anew(self) -> None:
         """Read all there is once more, as whoever starts now does: marks by what they name."""
         for thing in tuple(self._by_uid.values()):
-            seen = self.trimmer.trim(thing.raw, thing.key.resource, thing.seen.gvk)
+            seen = self._seen(thing.raw, thing.key.resource, thing.seen.gvk)
             if seen.needs != thing.seen.needs:
                 after = Thing(thing.api, thing.body, thing.raw, seen)
                 self._things[thing.key.resource][thing.key.namespace, thing.key.name] = after
