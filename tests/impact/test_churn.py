@@ -29,6 +29,7 @@ from suture.model.names import (
     REPLICA_SETS,
     SECRETS,
     SERVICES,
+    SNAPSHOTS,
     STATEFUL_SETS,
     Gvr,
     Operation,
@@ -473,3 +474,44 @@ def test_only_what_was_let_through_is_remembered() -> None:
     assert not world.history.writes.knows(made(1).key)
     judge(request, operator(), world, START)
     assert world.history.writes.knows(made(1).key)
+
+
+def rounds(of: ClusterObject, *, gap_s: float, by: Actor, maker: Actor) -> set[str]:
+    """Return what is said of five lives of an object, each made `gap_s` after the one before."""
+    lately, found = Lately(), set[str]()
+    for number in range(5):
+        one = life(of, number)
+        found |= {what for what, *_ in lately.churns(update(None, one), maker, gap_s)}
+        name = maker.user.username
+        lately.history.note_created(one.uid, name, name, one.key, lately.now)
+        lately.put(one)
+        found |= {what for what, *_ in lately.churns(delete(one), by, 240)}
+        lately.graph.remove(one.key)
+        lately.history.note_removed(one.uid, one.key, lately.now, by=by.user.username)
+    return found
+
+
+OWNED = thing(STATEFUL_SETS, "db", "prod", owners=[owner(DB)], facts=WorkloadFacts(3))
+MOMENT = thing(SNAPSHOTS, "db", "prod", owners=[owner(DB)])
+
+
+@pytest.mark.parametrize(
+    ("of", "gap_s", "told"),
+    [
+        pytest.param(DB, 120, False, id="run-after-run"),
+        pytest.param(DB, 20, True, id="made-anew-at-once"),
+        pytest.param(OWNED, 120, True, id="somebody-elses-wish"),
+        pytest.param(MOMENT, 120, False, id="snapshots-of-one-name"),
+    ],
+)
+def test_what_one_hand_makes_and_gives_up_run_after_run(
+    of: ClusterObject, gap_s: float, *, told: bool
+) -> None:
+    """Tests of one name follow each other; a loop makes anew at once what it has taken."""
+    me = operator()
+    assert rounds(of, gap_s=gap_s, by=me, maker=me) == ({"deleted", "recreated"} if told else set())
+
+
+def test_what_another_makes_again_is_a_quarrel() -> None:
+    """One takes it, the other makes it again, however long that takes."""
+    assert rounds(DB, gap_s=120, by=operator(), maker=OTHER) == {"deleted", "recreated"}

@@ -26,7 +26,7 @@ from suture.impact.scene import Scene, named
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
-from suture.model.names import PODS
+from suture.model.names import PODS, SNAPSHOTS, ObjectKey, Resource
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
 
@@ -34,6 +34,10 @@ WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
 
 REPEATED: Final = 2
 """From how often on it is said: what happens once is no repetition."""
+
+APART_S: Final = 60
+"""LIMIT: how long after the end of one life the next of its name is another matter: a loop makes
+anew what it took in the same reconcile, or in the one that the removal sets off."""
 
 ROWS_ASKED: Final = 64
 """LIMIT: objects of a collection of which each is asked how often it went, 5 µs each."""
@@ -76,13 +80,48 @@ def _removed(scene: Scene, now: Now) -> list[Churn]:
     word = "evicted" if evicted else "deleted"
     for row in scene.change.direct[:ROWS_ASKED]:
         key = view.key(row)
-        if view.history.writes.knows(key) and not scene.causes.explains(row):
+        if view.history.writes.knows(key) and not (
+            scene.causes.explains(row) or _ends_own_life(scene, row)
+        ):
             deed = Deed(what, request.user.username, number(view.uid(row)))
             found += _told(scene, word, deed, scene.victim(row), now)
     found += _rounds(scene, word, now)
     if evicted:
         found += _unsettled(scene, now)
     return found
+
+
+def _ends_own_life(scene: Scene, row: int) -> bool:
+    """Whether the actor ends what it made itself, a while after the life before it had ended.
+
+    So a pipeline, or a person at work, makes and gives up the same thing run after run. WHY not
+    what has an owner: its operator would be in a loop with that, however slow. A snapshot is of a
+    moment, and the next of its name is of another.
+    """
+    view, key = scene.view, scene.view.key(row)
+    if not _own(key.resource, owned=view.has_owner(row)):
+        return False
+    made, before = view.history.creation(view.uid(row)), view.history.removed_at(key)
+    if made is None or made.identity != scene.actor.user.username:
+        return False
+    if before is None or before.uid == made.uid or before.by != made.identity:
+        return False
+    return made.at_ns - before.at_ns > APART_S * 10**9
+
+
+def _is_apart(scene: Scene, key: ObjectKey, now: Now) -> bool:
+    """Whether the actor makes again what it took away itself, a while ago."""
+    before = scene.view.history.removed_at(key)
+    return (
+        before is not None
+        and before.by == before.created_by == scene.actor.user.username
+        and now.ago_s(before.at_ns) > APART_S
+    )
+
+
+def _own(resource: Resource, *, owned: bool) -> bool:
+    """Whether an object may be made and given up by one hand, and nobody else's wish."""
+    return not owned or resource == SNAPSHOTS
 
 
 def _unsettled(scene: Scene, now: Now) -> Iterator[Churn]:
@@ -134,6 +173,8 @@ def _recreated(scene: Scene, now: Now) -> Iterator[Churn]:
     if made is None or not writes.knows(made.after.key):
         return
     key, said = made.after.key, 0
+    if _own(made.after.key.resource, owned=bool(made.after.owners)) and _is_apart(scene, key, now):
+        return
     for window_s in WINDOWS_S:
         times = writes.written(key, What.DELETED, now, window_s)
         if times >= REPEATED and times > said:
