@@ -427,6 +427,22 @@ def test_the_last_copy_of_a_claim() -> None:
 
 
 @pytest.mark.parametrize(
+    ("controls", "others", "copies"), [(True, 1, 1), (False, 0, 1), (False, 1, 0)]
+)
+def test_claims_of_one_owner_are_copies(*, controls: bool, others: int, copies: int) -> None:
+    """Of its controller, or of what alone owns it and does not call itself that."""
+    parent = thing(Resource("db.example.com", "databases"), "db", "shop", facts=CustomFacts())
+    beside = [thing(CONFIG_MAPS, f"of-{at}", "shop") for at in range(others)]
+    owners = [owner(parent, controller=controls), *(owner(one, controller=False) for one in beside)]
+    claims = [
+        thing(CLAIMS, name, "shop", owners=owners, facts=ClaimFacts(bound=True, volume=name))
+        for name in ("one", "two")
+    ]
+    (lost,) = effects(delete(claims[0]), view_of(parent, beside, claims), DataLost)
+    assert lost.copies == copies
+
+
+@pytest.mark.parametrize(
     ("policy", "mounted", "kept"),
     [
         pytest.param("Retain", False, (False, 0), id="its content stays"),

@@ -86,3 +86,25 @@ def test_what_may_be_of_use_again(things: list[ClusterObject], seen_s: float | N
 def test_a_node_that_went_long_ago_does_not_come_back() -> None:
     """After ten minutes it is believed."""
     assert explained(CLAIM, volume("disk-1"), pod(), seen=START, now=START.plus_s(700))
+
+
+@pytest.mark.parametrize(
+    ("reclaim", "names", "mounted", "handed"),
+    [
+        pytest.param("Retain", True, False, True, id="another asks for the volume"),
+        pytest.param("Delete", True, False, False, id="the volume goes"),
+        pytest.param("Retain", False, False, False, id="nobody asks for it"),
+        pytest.param("Retain", True, True, False, id="a pod runs with it"),
+    ],
+)
+def test_a_claim_leaves_its_volume_to_the_next(
+    reclaim: str, *, names: bool, mounted: bool, handed: bool
+) -> None:
+    """So a claim is given another name: the volume is kept meanwhile."""
+    held = msgspec.structs.replace(volume(), facts=VolumeFacts(reclaim, "Bound"))
+    to = Need(Edge.VOLUME, held.key)
+    mine = needing(CLAIM, to)
+    other = thing(CLAIMS, "renamed", "prod", facts=ClaimFacts(volume="pv-1" if names else ""))
+    things = [held, needing(other, *([to] if names else [])), *([pod("disk-2")] if mounted else [])]
+
+    assert explained(mine, *things) is handed

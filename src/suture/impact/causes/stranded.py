@@ -1,4 +1,4 @@
-"""Claims and volumes that hold nothing: local ones whose node is gone, and what was never bound.
+"""Claims and volumes of no more use: of a node that is gone, never bound, left to another claim.
 
 Beside `storage`, which tells what goes with a claim. Pods that wait for such a claim wait in vain:
 whoever clears it away lets them start anew elsewhere.
@@ -20,6 +20,8 @@ from suture.model.objects import ClaimFacts
 from suture.model.placement import HOSTNAME
 from suture.model.writes import TEN_MINUTES_S
 
+RETAIN: Final = "Retain"
+
 GONE_FOR_GOOD_S: Final = TEN_MINUTES_S
 """LIMIT: how long a node that was seen to go may come back under its name, with its disks: one that
 starts anew, or is registered again, does so within minutes."""
@@ -31,6 +33,7 @@ def left_over(view: GraphView, row: int, now: Now | None) -> bool:
         beyond_size(view, row)
         or stranded(view, row, now)
         or never_bound(view, row)
+        or handed_on(view, row)
         or set_ends(view, row)
     )
 
@@ -41,6 +44,26 @@ def never_bound(view: GraphView, row: int) -> bool:
     if not isinstance(facts, ClaimFacts) or facts.bound or facts.volume:
         return False
     return not mounting(view, row)
+
+
+def handed_on(view: GraphView, row: int) -> bool:
+    """Whether a claim that no pod mounts leaves its volume, which stays, to another that names it.
+
+    So a claim is given another name, or moved to another namespace: the volume is kept meanwhile.
+    """
+    facts = view.facts(row)
+    if not isinstance(facts, ClaimFacts) or not facts.volume:
+        return False
+    volume = view.find(ObjectKey(VOLUMES, "", facts.volume))
+    of_volume = view.facts(volume) if volume is not None else None
+    if volume is None or not isinstance(of_volume, VolumeFacts) or of_volume.reclaim != RETAIN:
+        return False
+    return any(
+        one != row
+        and view.resource(one) == CLAIMS
+        and not (view.gone(one) or view.terminating(one))
+        for one in view.sources(volume, Edge.VOLUME)
+    ) and not mounting(view, row)
 
 
 def stranded(view: GraphView, row: int, now: Now | None) -> bool:

@@ -366,7 +366,9 @@ class Siblings:
 
     def _of_owner(self, claim: int) -> int:
         view = self._scene.view
-        owner = next((one.row for one in view.owners(claim) if one.controller), None)
+        owners = view.owners(claim)
+        # WHY the only one too: some operators own what they make and do not call it controlled.
+        owner = next((one.row for one in owners if one.controller or len(owners) == 1), None)
         if owner is None or view.resource(owner) == PODS:
             return 0
         if owner not in self._known:
