@@ -202,3 +202,29 @@ def test_a_secret_that_its_operator_issues_anew_may_go() -> None:
 )
 def test_a_secret_that_is_not_issued_anew(view: Callable[[], GraphView], by: Actor) -> None:
     assert pair_in_use(view(), by)
+
+
+TOKEN = thing(SECRETS, "pull", "prod")
+
+
+@pytest.mark.parametrize(
+    ("edges", "gaps", "kept"),
+    [
+        pytest.param([Edge.PULL_SECRET], 0, False, id="renewed"),
+        pytest.param([Edge.PULL_SECRET], GAPS, True, id="none-came-back"),
+        pytest.param([Edge.PULL_SECRET, Edge.SECRET], 0, True, id="mounted-too"),
+    ],
+)
+def test_a_token_with_which_images_are_pulled_is_renewed(
+    edges: list[Edge], gaps: int, *, kept: bool
+) -> None:
+    """Pods start without it where their image is there; whoever sweeps them is stopped."""
+    root, *pods = workload("web")
+    root = msgspec.structs.replace(root, needs=tuple(Need(edge, TOKEN.key) for edge in edges))
+    view = view_of(TOKEN, root, pods)
+    if gaps:
+        view.history.writes.count(not_back(STRANGER.user.username, SECRETS), LATER, gaps)
+    told = effects(
+        impact_of(delete(TOKEN, by=STRANGER), view, by=STRANGER, now=LATER), ReferenceBroken
+    )
+    assert any(one.current for one in told) is kept

@@ -5,8 +5,9 @@ The past of this very object: the actor made it within a minute of having remove
 under the same name, so that an operator that replaces what it keeps is believed once it was seen
 to, while nobody hindered it. The object itself: it is a hook of a release or application, which is
 deleted before it is made again, and the actor is who deploys there. Or what names it: one custom
-resource that stays, whose operator made it, so that it is issued anew. None is believed any more
-once `GAPS` of what the actor took away so within the hour have not come back.
+resource that stays, whose operator made it, so that it is issued anew; or nothing but who pulls
+images with it, which start all the same where their image is there. None is believed any more once
+`GAPS` of what the actor took away so within the hour have not come back.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
@@ -48,9 +49,22 @@ def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     resource = view.resource(row)
     if now is None or resource not in (CONFIG_MAPS, SECRETS) or scene.change.direct != (row,):
         return False
-    if not (_was_remade(scene, row) or _is_hook(scene, row) or _is_issued(scene, row, uses)):
+    if not (
+        _only_pulls(uses)
+        or _was_remade(scene, row)
+        or _is_hook(scene, row)
+        or _is_issued(scene, row, uses)
+    ):
         return False
     return view.history.writes.counted(not_back(identity, resource), now, HOUR_S) < GAPS
+
+
+def _only_pulls(uses: Sequence[Use]) -> bool:
+    """Whether all that names it pulls images with it: a token that is renewed several times a day.
+
+    Source: kubelet (a pull Secret that is missing is warned about, and the pull tried without it).
+    """
+    return bool(uses) and all(use.edge is Edge.PULL_SECRET for use in uses)
 
 
 def _was_remade(scene: Scene, row: int) -> bool:
