@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import service, thing, view_of
+from support.cluster import operator, owner, service, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import EndpointsLost, ServiceEmptied
 from suture.impact.ground.cascade import ENDPOINTS
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING
+from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
-from suture.model.names import ENDPOINT_SLICES, PODS, Resource
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.names import (
+    ENDPOINT_SLICES,
+    PODS,
+    SERVICE_ACCOUNTS,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
 
 HAND = service("hand", app="")
 MIRROR = {MANAGED_BY: MIRRORING}
@@ -110,3 +119,36 @@ def test_endpoints_stand_for_the_slices_that_mirror_them() -> None:
     assert lost(alone, ENDPOINTS, old, endpoints("192.0.2.7", "192.0.2.8")) == []
     selecting = view_of(service("hand"), trimmed(ENDPOINTS, old))
     assert lost(selecting, ENDPOINTS, old, endpoints()) == []
+
+
+def stepped(*, account: str, beside: bool, kind: str = "Pod") -> bool:
+    """Return whether a leader that empties its Endpoints is explained."""
+    db = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(2))
+    runs = (Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "prod", account)),)
+    pods = [
+        msgspec.structs.replace(
+            thing(PODS, f"db-{at}", "prod", owners=[owner(db)]),
+            facts=PodFacts(ready=at == 0 or beside),
+            needs=runs,
+        )
+        for at in range(2)
+    ]
+    old = endpoints("192.0.2.1")
+    old["subsets"][0]["addresses"][0]["targetRef"] = {"kind": kind, "name": "db-0"}
+    mirrored = slice_of("192.0.2.1", labels=MIRROR)
+    view = view_of(
+        HAND, db, *pods, trimmed(ENDPOINTS, old), trimmed(ENDPOINT_SLICES, mirrored),
+        thing(SERVICE_ACCOUNTS, account, "prod"),
+    )  # fmt: skip
+    by = operator("system:serviceaccount:prod:db-agent")
+    impact = impact_of(write(ENDPOINTS, old, endpoints(), by=by), view, by=by)
+    (told,) = effects(impact, EndpointsLost)
+    return told.explained
+
+
+def test_a_leader_that_steps_back_takes_itself_out() -> None:
+    """Its account says that it is the member itself, and another can lead next."""
+    assert stepped(account="db-agent", beside=True)
+    assert not stepped(account="db-agent", beside=False)
+    assert not stepped(account="other", beside=True)
+    assert not stepped(account="db-agent", beside=True, kind="Node")

@@ -239,6 +239,8 @@ def pod_is_fit(body: bytes) -> bool:
 
 class _Target(msgspec.Struct, gc=False):
     uid: str = ""
+    kind: str = ""
+    name: str = ""
 
 
 class _EndpointAddress(msgspec.Struct, rename="camel", gc=False):
@@ -268,6 +270,17 @@ def endpoint_targets(body: bytes) -> set[str]:
         for subset in found.subsets or ()
         for one in subset.addresses or ()
     }
+
+
+def endpoint_pods(body: bytes) -> tuple[str, ...]:
+    """Return the names of the pods that Endpoints list as ready; none where any is no pod."""
+    try:
+        found = _endpoints_decoder.decode(body)
+    except UNREADABLE:
+        return ()
+    targets = [one.target_ref for subset in found.subsets or () for one in subset.addresses or ()]
+    names = [one.name for one in targets if one is not None and one.kind == "Pod" and one.name]
+    return tuple(names) if len(names) == len(targets) else ()
 
 
 class _Called(msgspec.Struct, rename="camel", gc=False):

@@ -7,6 +7,7 @@ other and gives it to nobody does something else.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 from typing import Final
 
@@ -78,6 +79,18 @@ def _runs_as(scene: Scene, pod: int) -> bool:
             scene.view.key(one) == account
             for one, _ in scene.view.targets(pod, Edge.SERVICE_ACCOUNT)
         )
+    )
+
+
+def steps_back(scene: Scene, pods: Collection[int]) -> bool:
+    """Whether the actor is the account of some members, of each of which another is Ready.
+
+    So a leader that steps back takes itself out of the Endpoints that its clients follow, and the
+    next puts itself in.
+    """
+    return bool(pods) and all(
+        _runs_as(scene, pod) and any(map(scene.view.serves, _beside(scene.view, pod)))
+        for pod in pods
     )
 
 

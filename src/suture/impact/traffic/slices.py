@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.ground.bodies import endpoint_targets
+from suture.impact.ground.bodies import endpoint_pods, endpoint_targets
 from suture.impact.ground.cascade import ENDPOINTS
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ordinary.roles import steps_back
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -78,7 +79,7 @@ def _rewritten(scene: Scene, made: Rewritten) -> Iterator[SlicesLost]:
             new = _listed(view, made.after, service)
         had, has = view.slice_targets(service), _ready(view, slices) | new
         if len(has) < len(had):
-            gone = all(_gone(view, one) for one in had - has)
+            gone = all(_gone(view, one) for one in had - has) or _steps_back(scene, made)
             yield SlicesLost(service, len(had) - len(has), explained=gone)
 
 
@@ -106,6 +107,17 @@ def _gone(view: GraphView, target: str) -> bool:
     """Whether a target is a pod that does not serve: to take it out says what is so."""
     pod = view.find_uid(target)
     return pod is not None and view.resource(pod) == PODS and not view.serves(pod)
+
+
+def _steps_back(scene: Scene, made: Rewritten) -> bool:
+    """Whether those whom Endpoints list take themselves out: the next leader writes itself in."""
+    key = made.after.key
+    if key.resource != ENDPOINTS:
+        return False
+    names = endpoint_pods(scene.request.old_body)
+    pods = [scene.view.find(ObjectKey(PODS, key.namespace, name)) for name in names]
+    found = [pod for pod in pods if pod is not None]
+    return len(found) == len(pods) and steps_back(scene, found)
 
 
 def _by_hand(view: GraphView, service: int) -> bool:
