@@ -6,9 +6,11 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import graph_of, service, workload
+from support.cluster import START, graph_of, service, workload
+from suture.impact.causes.counters import put_down_in
 from suture.impact.effects import PodsLost, ServiceEmptied
 from suture.model.graph import GraphView
+from suture.model.history import History
 from suture.model.objects import WorkloadFacts
 
 
@@ -69,3 +71,26 @@ def test_who_owns_a_workload_may_have_it_put_to_sleep(
     (lost,) = effects(impact_of(request, GraphView(graph_of(things), None)), PodsLost)
 
     assert lost.lasting == (0 if told else 3)
+
+
+@pytest.mark.parametrize(
+    ("noted", "before", "lasting"),
+    [
+        pytest.param(True, "prod", 0, id="beside-another"),
+        pytest.param(True, "other", 3, id="first-of-its-namespace"),
+        pytest.param(False, "prod", 3, id="not-noted"),
+    ],
+)
+def test_a_namespace_is_put_to_sleep_once(*, noted: bool, before: str, lasting: int) -> None:
+    """The first workload of a namespace is told of, and stands for those that follow."""
+    things = workload("web", replicas=3)
+    facts = things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(things[0], facts=msgspec.structs.replace(facts, replicas=0))
+    said = {"sleep.example.com/was": "3"} if noted else {}
+    request = update(things[0], smaller, bodies=(body({}, 3), body(said, 0)))
+    view = GraphView(graph_of(things, service("web")), History())
+    view.history.writes.count(put_down_in(request.user.username, before), START)
+
+    (lost,) = effects(impact_of(request, view, now=START.plus_s(5)), PodsLost)
+    assert lost.lasting == lasting

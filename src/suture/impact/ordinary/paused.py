@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.counters import put_down_in
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Resized
+from suture.impact.scene import Scene
+from suture.model.names import RESERVED
 from suture.model.request import Request
+from suture.model.writes import HOUR_S
 
 _KUBERNETES: Final = ("kubernetes.io", "k8s.io")
 """Whose annotations are about something else: a revision, a hash."""
@@ -62,3 +66,17 @@ def _notes_of_any(request: Request) -> set[str]:
 def _of_kubernetes(name: str) -> bool:
     domain = name.partition("/")[0]
     return any(domain == one or domain.endswith(f".{one}") for one in _KUBERNETES)
+
+
+def sleeps_beside(scene: Scene, resized: Resized) -> bool:
+    """Whether a workload is put to sleep in a namespace where the actor has put another to sleep.
+
+    What is put to sleep is a namespace; how many of these may be within the hour is told by the
+    first of each.
+    """
+    view, now = scene.view, scene.now
+    if now is None or resized.asked or not notes_size(scene.request, resized):
+        return False
+    space = view.namespace(resized.row)
+    here = put_down_in(scene.actor.user.username, space)
+    return not space.startswith(RESERVED) and view.history.writes.counted(here, now, HOUR_S) > 0

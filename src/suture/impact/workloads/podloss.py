@@ -19,6 +19,7 @@ from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.paused import sleeps_as_told
+from suture.impact.ordinary.paused import sleeps_beside
 from suture.impact.ordinary.putback import puts_back
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
@@ -156,6 +157,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         or puts_back(scene, resized)
         or stops_for_next(scene, resized)
         or sleeps_as_told(scene.request, resized)
+        or sleeps_beside(scene, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
