@@ -7,14 +7,15 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, operator, owner, thing, view_of, workload
+from support.cluster import START, operator, owner, service, thing, view_of, workload
 from suture.impact.causes.recent import remember
-from suture.impact.effects import PodsLost
+from suture.impact.effects import EndpointsLost, PodsLost
 from suture.impact.project import project
 from suture.model.actor import Actor
 from suture.model.graph import GraphView
-from suture.model.names import JOBS, PODS
-from suture.model.objects import PodFacts, WorkloadFacts
+from suture.model.names import DEPLOYMENTS, JOBS, PODS
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
+from suture.model.selectors import Selector
 
 QUEUE = operator("system:serviceaccount:queue-system:manager")
 SWEEPER = operator("system:serviceaccount:tools:sweeper")
@@ -114,3 +115,42 @@ def test_a_workload_that_another_woke() -> None:
 def test_a_workload_whose_size_is_not_noted() -> None:
     """Nothing says that it is to come back."""
     assert slept(QUEUE, woken_by=QUEUE, noted=False)
+
+
+def load(size: int) -> ClusterObject:
+    return thing(DEPLOYMENTS, "web", "shop", facts=WorkloadFacts(size, Selector.of({"app": "web"})))
+
+
+@pytest.mark.parametrize(
+    ("after", "hours", "since", "explained"),
+    [
+        pytest.param(4, 2, None, True, id="as-large-as-before"),
+        pytest.param(2, 2, None, False, id="smaller"),
+        pytest.param(4, 30, None, False, id="too-long-ago"),
+        pytest.param(4, 2, SWEEPER, False, id="sized-by-another-since"),
+    ],
+)
+def test_who_made_it_larger_may_give_that_back(
+    after: int, hours: int, since: Actor | None, *, explained: bool
+) -> None:
+    """For an hour of load it grows, and goes back to what it was."""
+    root = load(20)
+    pods = [
+        thing(
+            PODS, f"web-{number}", "shop", owners=[owner(root)], labels={"app": "web"},
+            facts=PodFacts(ready=True, node="node-1"),
+        )
+        for number in range(20)
+    ]  # fmt: skip
+    seen = view_of(root, pods, service("web", "shop"))
+    for size, by in ((20, QUEUE), (21, since)):
+        if by is not None:
+            before = view_of(load(4))
+            before.history.writes = seen.history.writes
+            request = update(load(4), load(size), by=by)
+            remember(request, project(request, before), before, START)
+    now = START.plus_s(hours * 3600)
+
+    impact = impact_of(update(root, load(after), by=QUEUE), seen, by=QUEUE, now=now)
+    (lost,), (taken,) = effects(impact, PodsLost), effects(impact, EndpointsLost)
+    assert (not lost.lasting, taken.explained) == (explained, explained)

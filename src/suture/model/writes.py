@@ -160,6 +160,20 @@ class Writes:
                 return actor if now.mono_ns - at <= window_s * _NS else None
         return None
 
+    def least(
+        self, key: ObjectKey, what: What, identity: str, now: Now, window_s: int
+    ) -> int | None:
+        """Return the least value that someone found or left in a window; None: it wrote nothing."""
+        who = number(identity)
+        return min(
+            (
+                value
+                for at, done, actor, value in _events(self._tracks.get(place_of(key)))
+                if done == what and actor == who and now.mono_ns - at <= window_s * _NS
+            ),
+            default=None,
+        )
+
     def latest(self, key: ObjectKey, what: What) -> int | None:
         """Return the value of the last write of a kind that is remembered; None: there is none."""
         for _, done, _, value in _events(self._tracks.get(place_of(key)), reverse=True):

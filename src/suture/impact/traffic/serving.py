@@ -22,6 +22,7 @@ from suture.impact.ordinary.delivery import answered_meanwhile, taken_over, turn
 from suture.impact.ordinary.hands import given_up, member_replaced
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
+from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next, stops_for_next
@@ -201,7 +202,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     if not taken:
         return
     asked = scene.size_explained(resized)
-    asked = asked or notes_size(scene.request, resized)
+    asked = asked or notes_size(scene.request, resized) or gives_back(scene, resized)
     # WHY not where none that stays is Ready: who wants fewer wants these.
     cause = (
         (asked and left_ready(scene, resized) != 0)

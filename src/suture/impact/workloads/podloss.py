@@ -18,9 +18,8 @@ from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
 from suture.impact.ordinary.failing import fails_alone
-from suture.impact.ordinary.paused import sleeps_as_told
-from suture.impact.ordinary.paused import sleeps_beside
-from suture.impact.ordinary.putback import puts_back
+from suture.impact.ordinary.paused import sleeps_as_told, sleeps_beside
+from suture.impact.ordinary.putback import gives_back, puts_back
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.workloads.standstill import NOBODY, kept_up
@@ -155,6 +154,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         scene.size_explained(resized)
         or answered_meanwhile(scene, resized)
         or puts_back(scene, resized)
+        or gives_back(scene, resized)
         or stops_for_next(scene, resized)
         or sleeps_as_told(scene.request, resized)
         or sleeps_beside(scene, resized)
