@@ -14,9 +14,18 @@ from suture.impact.project import project
 from suture.model.deeds import Deed, What
 from suture.model.difference import parts_left_out
 from suture.model.edges import Edge, Need
+from suture.model.facts import DisruptionBudgetFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, ObjectKey, Resource
+from suture.model.names import (
+    CLAIMS,
+    DISRUPTION_BUDGETS,
+    PODS,
+    SERVICES,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
 from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -426,6 +435,33 @@ def test_what_counts_as_a_part(old: Spec, new: Spec, told: tuple[set[str], set[s
 
 
 SETS = Resource("db.example.com", "podsets")
+
+
+GUARD = thing(
+    DISRUPTION_BUDGETS, "shop", "prod", owners=[owner(DATABASE)],
+    facts=DisruptionBudgetFacts(Selector.of({"part": "members"})),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "explained"),
+    [
+        pytest.param({"enablePDB": True}, {"enablePDB": False}, 1, id="a flag"),
+        pytest.param(
+            {"podDisruptionBudget": {"enabled": True}},
+            {"podDisruptionBudget": {"enabled": False}}, 1, id="a part",
+        ),
+        pytest.param({"enableProxy": True}, {"enableProxy": False}, 0, id="another flag"),
+    ],
+)  # fmt: skip
+def test_what_is_called_after_the_type_of_an_object(old: Spec, new: Spec, explained: int) -> None:
+    """A budget has the name of what it guards, and the field that of its type."""
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS, GUARD), History())
+    assert database.explained(GUARD) == 0
+    database.rewrite({**ON, **old}, {**ON, **new})
+    assert database.explained(GUARD) == explained
+    assert database.explained(MEMBERS[0]) == 0
 
 
 def test_an_owner_that_does_not_call_itself_the_controller() -> None:

@@ -89,6 +89,16 @@ def test_an_emptied_selector_is_told_apart() -> None:
     assert (found.after, found.empty) == (0, True)
 
 
+def test_a_service_that_is_a_name_for_what_is_elsewhere() -> None:
+    """It says where its readers are to go, and selects nobody by intent."""
+    things = workload("web")
+    old = served("web", {"app": "web"})
+    view = view_of(*things, trimmed(SERVICES, old))
+    new = changed(old, spec={"type": "ExternalName", "externalName": "web.example.com"})
+
+    assert told(view, write(SERVICES, old, new)) == []
+
+
 def test_blue_to_green_keeps_none_and_grows_to_none_beside() -> None:
     """A switch is all foreign and nothing kept; a selector that grows keeps what it had."""
     shared = {"tier": "front"}

@@ -9,7 +9,7 @@ remembered by `recent`, so that of what was left out before Suture was there nob
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import accumulate
 from typing import Final
 
@@ -25,11 +25,13 @@ from suture.model.names import (
     CRON_JOBS,
     DISRUPTION_BUDGETS,
     JOBS,
+    NETWORK_POLICIES,
     PODS,
     SERVICES,
     STATEFUL_SETS,
     WORKLOADS,
     ObjectKey,
+    Resource,
 )
 from suture.model.objects import WorkloadFacts
 
@@ -42,6 +44,12 @@ WORKLOADS_ASKED: Final = 32
 OTHERWISE: Final = ">"
 """Before the name of what was left out with a part and is called otherwise: a part that is there
 again says nothing of which, so that all of them are."""
+
+CALLED: Final = {
+    DISRUPTION_BUDGETS: frozenset({"pdb", "disruptionbudget", "poddisruptionbudget"}),
+    NETWORK_POLICIES: frozenset({"networkpolicy", "networkpolicie"}),
+}
+"""What a part is called that is one object of a type: that has the name of what it guards."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RUNS: Final = frozenset({PODS, JOBS, CRON_JOBS, DISRUPTION_BUDGETS, *WORKLOADS})
@@ -88,6 +96,8 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
         below = _words(name.partition(f"-{above}-")[2])
     else:
         below = _words(name.removeprefix(above))
+    if _called_by_type(resource, names):
+        return True
     # WHY only Services: what listens at a port does more than that.
     return any(
         _within(_words(part), below)
@@ -104,6 +114,12 @@ def _leads_below(view: GraphView, parent: int, service: int) -> bool:
     found = (view.one_alike(kind) for kind in view.classes_selected(service))
     pods = [pod for pod in found if pod >= 0]
     return bool(pods) and all(parent in view.controllers(pod, CLIMBED) for pod in pods)
+
+
+def _called_by_type(resource: Resource, names: Collection[str]) -> bool:
+    """Whether a part that was left out is called after the type of an object: `enablePDB`."""
+    called = CALLED.get(resource, ())
+    return bool(called) and any("".join(_words(part)).removesuffix("s") in called for part in names)
 
 
 def unnamed(

@@ -34,7 +34,7 @@ from suture.model.names import (
     SERVICES,
     STATEFUL_SETS,
 )
-from suture.model.objects import ClusterObject, CustomFacts, WorkloadFacts
+from suture.model.objects import ClusterObject, CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.podtemplate import rollout_of
 from suture.model.references import selections
 
@@ -43,6 +43,8 @@ ADOPTING: Final = (REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS, REPLICATION_C
 
 SELECTOR, LABELS, ROLE, CREATED = "selector", "labels", "role", "created"
 ORPHANED: Final = "orphaned"
+
+EXTERNAL_NAME: Final = "ExternalName"
 
 CONTROLLERS_ASKED: Final = 2_000
 """LIMIT: controllers of a type in a namespace that are asked whether they would adopt a pod: 5 ms.
@@ -121,6 +123,8 @@ def _reselected(
 ) -> Iterable[SelectionChanged]:
     """Tell of an object that selects by other labels than before."""
     view = scene.view
+    if _leads_elsewhere(made):
+        return
     had, will = matched(view, old), matched(view, new)
     before = len(had)
     if not old and made.row is not None and made.after.key.resource == SERVICES:
@@ -140,6 +144,16 @@ def _reselected(
         cause=ROLE if turns_to_next(scene, made, had - will) else SELECTOR,
         own=is_own(scene, made.row),
     )
+
+
+def _leads_elsewhere(made: Rewritten) -> bool:
+    """Whether a Service comes to be another name for what is elsewhere: it selects nobody then.
+
+    Source: core/v1 ServiceSpec (`selector` is ignored if the type is ExternalName, whose name is
+    required): who leaves a selector out by mistake does not say where to go.
+    """
+    facts = made.after.facts
+    return isinstance(facts, ServiceFacts) and facts.type == EXTERNAL_NAME
 
 
 def matched(view: GraphView, chosen: Iterable[Selection]) -> set[int]:
