@@ -13,7 +13,15 @@ from suture.impact.causes.counters import taken_from
 from suture.impact.effects import ObjectsRemoved
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.names import (
+    CLAIMS,
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    STATEFUL_SETS,
+    Resource,
+)
 from suture.model.objects import (
     ClaimFacts,
     ClusterObject,
@@ -112,3 +120,42 @@ def test_shards_made_anew_one_after_the_other() -> None:
 def test_a_shard_that_is_taken_away(refused: type[bool]) -> None:
     """The incident: the same delete, with nothing that says that it comes back, or too early."""
     assert refused()
+
+
+def disk(number: int, *, ready: bool = True) -> list[ClusterObject]:
+    """Return a member that no Service reaches: a Deployment of one pod."""
+    labels = {"app": "disk", "disk-id": str(number)}
+    facts = WorkloadFacts(1, Selector.of(labels))
+    root = thing(DEPLOYMENTS, f"disk-{number}", "prod", owners=[owner(MAIN)], facts=facts)
+    replicas = thing(
+        REPLICA_SETS, f"disk-{number}-1", "prod", owners=[owner(root)], facts=facts,
+    )  # fmt: skip
+    pod = thing(
+        PODS, f"disk-{number}-1-a", "prod", owners=[owner(replicas)], labels=labels,
+        facts=PodFacts(ready=ready, node="node-1"),
+    )  # fmt: skip
+    return [root, replicas, pod]
+
+
+@pytest.mark.parametrize(
+    ("disks", "taken", "written", "wanted"),
+    [
+        pytest.param([disk(1), disk(2), disk(0)], 0, True, False, id="the-first"),
+        pytest.param([disk(1), disk(2), disk(0)], 1, True, True, id="one-is-not-back"),
+        pytest.param([disk(1), disk(2), disk(0)], 0, False, True, id="nobody-asked"),
+        pytest.param([disk(1), disk(2, ready=False), disk(0)], 0, True, True, id="one-is-down"),
+        pytest.param([disk(1), disk(0)], 0, True, True, id="of-two"),
+    ],
+)
+def test_members_that_no_service_reaches_are_made_anew(
+    disks: list[list[ClusterObject]], taken: int, *, written: bool, wanted: bool
+) -> None:
+    """Of three and more, all Ready, one goes at a time."""
+    view = view_of(MAIN, *disks)
+    for shape in (1, 2) if written else ():
+        view.history.writes.note(MAIN.key, Deed(What.WROTE, "developer@example.com", shape), START)
+    if taken:
+        view.history.writes.count(taken_from(MAIN.uid, DEPLOYMENTS), START, taken)
+    impact = impact_of(delete(disks[-1][0], by=BY), view, by=BY, now=START.plus_s(300))
+    told = [one.wanted for one in effects(impact, ObjectsRemoved) if "deploy" in one.resource]
+    assert told == [int(wanted)]

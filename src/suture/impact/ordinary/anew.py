@@ -2,17 +2,21 @@
 
 Beside `hands`, which lets go what was only tried: here a set that serves goes under a living custom
 resource, and comes back. Told by what is recorded: somebody has written the custom resource lately;
-it has several sets behind the same Services; and each that the actor took from it before is there
-again, made by it, with all its pods Ready. So one goes at a time, and nothing is emptied; who takes
-the next before that is asked what for.
+it has several sets behind the same Services, or members that no Service reaches, each a workload of
+its own; and each that the actor took from it before is there again, made by it, with all its pods
+Ready. So one goes at a time, and nothing is emptied; who takes the next before that is asked what
+for.
 
-What is lost if the set does not come back: its share of the endpoints, less than the others have;
-every further one is refused. Not where claims go along, nor under a custom resource that is itself
-new: its sets may be taken for those of one that was there before. Pure.
+What is lost if the set does not come back: its share of the endpoints, less than the others have,
+or one member of three and more; every further one is refused. Not where claims go along, nor under
+a custom resource that is itself new: its sets may be taken for those of one that was there before.
+Pure.
 Source: apps/v1 StatefulSet: all but a few fields cannot be changed (`ValidateStatefulSetUpdate`).
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.parents import SIBLINGS
@@ -21,16 +25,20 @@ from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.deeds import What
-from suture.model.names import CLAIMS, PODS, STATEFUL_SETS
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S
 
+OTHERS: Final = 2
+"""LIMIT: members beside one that no Service reaches: what is copied is copied to two others."""
+
 
 def is_made_anew(scene: Scene, row: int) -> bool:
-    """Whether a StatefulSet goes alone to be made anew, those before it being back."""
+    """Whether a set or a Deployment goes alone to be made anew, those before it being back."""
     view, now = scene.view, scene.now
-    parent = view.controller(row)
-    if now is None or parent < 0 or view.resource(row) != STATEFUL_SETS:
+    parent, resource = view.controller(row), view.resource(row)
+    if now is None or parent < 0 or resource not in (STATEFUL_SETS, DEPLOYMENTS):
         return False
     if scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
@@ -41,8 +49,8 @@ def is_made_anew(scene: Scene, row: int) -> bool:
         return False
     if not view.history.writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
         return False
-    taken = view.history.writes.counted(taken_from(view.uid(parent), STATEFUL_SETS), now, HOUR_S)
-    return taken <= _back(scene, parent, row, now) and _others_serve(scene)
+    taken = view.history.writes.counted(taken_from(view.uid(parent), resource), now, HOUR_S)
+    return taken <= _back(scene, parent, row, now) and _others_serve(scene, parent, row)
 
 
 def _back(scene: Scene, parent: int, row: int, now: Now) -> int:
@@ -50,22 +58,47 @@ def _back(scene: Scene, parent: int, row: int, now: Now) -> int:
     view, since_ns = scene.view, now.mono_ns - HOUR_S * 10**9
     return sum(
         other != row
-        and view.resource(other) == STATEFUL_SETS
+        and view.resource(other) == view.resource(row)
         and not view.terminating(other)
         and (made := view.history.creation(view.uid(other))) is not None
         and made.identity == scene.actor.user.username
         and made.at_ns >= since_ns
-        and isinstance(facts := view.facts(other), WorkloadFacts)
-        and sum(view.running_alike(kind)[1] for kind in view.classes_owned(other))
-        >= (facts.replicas or 0)
+        and _is_ready(view, other)
         for other in view.children_of(parent)[:SIBLINGS]
     )
 
 
-def _others_serve(scene: Scene) -> bool:
-    """Whether each Service that reaches what goes has as much beside it, and there is one."""
+def _others_serve(scene: Scene, parent: int, row: int) -> bool:
+    """Whether each Service that reaches what goes has as much beside it.
+
+    Where none does, whether it is a member, a Deployment of which two others and more select alike
+    but for one value, and all of these are Ready.
+    """
+    view = scene.view
     pods = scene.kinds.get(PODS, ())
     reaching = {service for pod in pods for service in scene.causes.services_of(pod)}
-    return bool(reaching) and all(
-        scene.view.serving_count(service) >= 2 * len(pods) for service in reaching
-    )
+    if reaching:
+        return all(view.serving_count(service) >= 2 * len(pods) for service in reaching)
+    mine = view.facts(row)
+    if view.resource(row) != DEPLOYMENTS or not isinstance(mine, WorkloadFacts):
+        return False
+    others = [
+        other
+        for other in view.children_of(parent)[:SIBLINGS]
+        if other != row
+        and view.resource(other) == DEPLOYMENTS
+        and isinstance(its := view.facts(other), WorkloadFacts)
+        and mine.selector is not None
+        and its.selector is not None
+        and mine.selector.one_value_apart(its.selector)
+    ]
+    return len(others) >= OTHERS and all(_is_ready(view, other) for other in others)
+
+
+def _is_ready(view: GraphView, workload: int) -> bool:
+    """Whether a workload has all the pods that it wants, Ready, and stays."""
+    facts = view.facts(workload)
+    if not isinstance(facts, WorkloadFacts) or view.terminating(workload) or view.gone(workload):
+        return False
+    kinds = view.classes_controlled(workload, REPLICA_SETS)
+    return sum(view.running_alike(kind)[1] for kind in kinds) >= (facts.replicas or 0)
