@@ -170,6 +170,15 @@ def test_references_are_read_with_their_namespace_and_key() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "name", ["secret", "existingSecret", "credentialName", "tlsCredentialName"]
+)
+def test_a_secret_is_named_by_shorter_words_too(name: str) -> None:
+    """As gateways of a mesh and middlewares of routes do; an object of that name is none."""
+    assert said(**{name: TEXT}) == [refers(f"spec.{name}", SECRETS)]
+    assert said(**{name: fields(key=TEXT)}) == []
+
+
 def test_a_text_beside_a_selector_of_nodes_is_of_nodes() -> None:
     """It names no type itself; one that does, or stands alone, is left alone."""
     assert said(nodeSelector=TEXT, peerSelector=TEXT, podSelector=TEXT) == [
