@@ -20,6 +20,7 @@ from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.ground.change import Change, Resized
 from suture.impact.ground.claims import PROTECTION
+from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
@@ -164,7 +165,10 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
         direct=row in scene.direct or from_under,
         explained=view.terminating(row)
         if from_under
-        else (handed and not pods) or scene.causes.explains(row) or shed,
+        else (handed and not pods)
+        or scene.causes.explains(row)
+        or shed
+        or of_broken_member(scene, row),
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
     )

@@ -31,6 +31,7 @@ from suture.impact.ordinary.atwork import (
     stood_in_for,
     works,
 )
+from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.copies import copy_of_living
 from suture.impact.ordinary.hands import (
     claim_replaced,
@@ -223,7 +224,7 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
     """Take back that the first of those that go is wanted, where another has its place."""
     if resource == CLAIMS:
         replaced = claim_replaced(scene, left[0])
-        tally.wanted -= replaced or own_copy(scene, left[0])
+        tally.wanted -= replaced or own_copy(scene, left[0]) or of_broken_member(scene, left[0])
         tally.replaced += replaced
     elif resource in WORKLOADS:
         tally.wanted -= (

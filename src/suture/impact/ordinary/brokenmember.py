@@ -1,0 +1,54 @@
+"""The claim of a member that has been broken for a while, which a person deletes to start it anew.
+
+So a member whose data is damaged, or too far behind, is given an empty volume and copies all from
+the others: its claim is deleted, then its pod. Told by what is there: a person names that claim
+alone, its pods have not been Ready for ten minutes, and every other claim of the set is used by a
+Ready pod. Never by a machine: it takes a member for broken that waits for a node, and does so to
+the next. Pure.
+
+What is lost if the others hold other data: what that member alone had, and could not serve.
+"""
+
+from __future__ import annotations
+
+from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
+from suture.impact.scene import Scene
+from suture.model.actor import is_person
+from suture.model.graph import GraphView
+from suture.model.names import CLAIMS, Operation
+from suture.model.writes import TEN_MINUTES_S
+
+
+def of_broken_member(scene: Scene, claim: int) -> bool:
+    """Whether a person gives up the claim of a member that is broken, and no other one is."""
+    view, now, request = scene.view, scene.now, scene.request
+    if now is None or scene.change.direct != (claim,) or not request.name:
+        return False
+    # WHY alone: what goes along with it, or with which it goes, was not looked at by anybody.
+    if request.operation is not Operation.DELETE or not is_person(scene.actor.user.username):
+        return False
+    pods, since = mounting(view, claim), now.utc_s - TEN_MINUTES_S
+    if not pods or any(view.serves(pod) or view.created(pod) > since for pod in pods):
+        return False
+    others = _beside(view, claim)
+    return 0 < len(others) <= SIBLINGS and all(_is_served(view, one) for one in others)
+
+
+def _beside(view: GraphView, claim: int) -> list[int]:
+    """Return the other claims of the same template of a StatefulSet, or of the same parent."""
+    key = view.key(claim)
+    if statefulset_of(view, key) is None:
+        parent = view.controller(claim)
+        rows = view.staying(view.children_of(parent)) if parent >= 0 else []
+        return [row for row in rows if row != claim and view.resource(row) == CLAIMS]
+    stem = key.name.rpartition("-")[0]
+    return [
+        row
+        for row in view.rows(CLAIMS, key.namespace)
+        if row != claim and view.name(row).rpartition("-")[0] == stem
+    ]
+
+
+def _is_served(view: GraphView, claim: int) -> bool:
+    """Whether a claim stays, and a Ready pod uses it."""
+    return not view.terminating(claim) and any(map(view.serves, mounting(view, claim)))

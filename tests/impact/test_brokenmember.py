@@ -1,0 +1,92 @@
+"""The claim of a member that is broken: a person may give it up, for the others hold its data."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import START, delete, operator, owner, thing, view_of
+from suture.impact.effects import DataLost, ObjectsRemoved
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.clock import Now
+from suture.model.edges import Edge, Need
+from suture.model.facts import VolumeFacts
+from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, VOLUMES, Resource
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CustomFacts,
+    PodFacts,
+    WorkloadFacts,
+)
+
+CLUSTERS = Resource("db.example.com", "clusters")
+CLUSTER = thing(CLUSTERS, "db", "prod", facts=CustomFacts())
+SET = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(3))
+PERSON = Actor(UserInfo("dba@example.com"), "dba", IdentityKind.PERSON, Stage.ENFORCE)
+
+
+def member(
+    number: int, *, ready: bool = True, of: ClusterObject = SET, age_s: float = 1800.0
+) -> list[ClusterObject]:
+    """Return a member of a database: its claim, the volume of that, and a pod that mounts it."""
+    owned = [] if of is SET else [owner(of)]
+    name = f"data-db-{number}" if of is SET else f"db-{number}"
+    claim = thing(
+        CLAIMS, name, "prod", owners=owned, facts=ClaimFacts(bound=True, volume=f"pv-{number}")
+    )
+    volume = thing(VOLUMES, f"pv-{number}", facts=VolumeFacts("Delete", "Bound"))
+    volume = msgspec.structs.replace(volume, needs=(Need(Edge.BOUND_CLAIM, claim.key),))
+    pod = thing(
+        PODS, f"db-{number}", "prod", owners=[owner(of)], facts=PodFacts(ready=ready, node="n")
+    )
+    needs = (Need(Edge.CLAIM, claim.key),)
+    pod = msgspec.structs.replace(pod, needs=needs, created=START.utc_s - age_s)
+    return [claim, volume, pod]
+
+
+def given_up(
+    *members: list[ClusterObject], by: Actor = PERSON, now: Now = START, of: ClusterObject = SET
+) -> bool:
+    """Whether the claim of the first member may be deleted, in the eyes of every effect."""
+    view = view_of(of, *members)
+    impact = impact_of(delete(members[0][0], by=by), view, now=now, by=by)
+    (lost,) = effects(impact, DataLost)
+    (gone,) = effects(impact, ObjectsRemoved)
+    assert lost.explained <= (gone.wanted == 0)
+    return lost.explained
+
+
+@pytest.mark.parametrize("of", [SET, CLUSTER])
+def test_a_broken_member_is_started_anew(of: ClusterObject) -> None:
+    """It has not been Ready for long, and all others are."""
+    broken = member(2, ready=False, of=of)
+    assert given_up(broken, member(0, of=of), member(1, of=of), of=of)
+    assert given_up(broken, member(0, of=of), of=of)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        pytest.param([member(2), member(0), member(1)], id="it is well"),
+        pytest.param([member(2, ready=False, age_s=60), member(0), member(1)], id="it may come up"),
+        pytest.param([member(2, ready=False), member(0), member(1, ready=False)], id="another too"),
+        pytest.param([member(2, ready=False)], id="there is no other"),
+        pytest.param(
+            [
+                member(2, ready=False),
+                member(0),
+                [msgspec.structs.replace(member(1)[0], deleted=1.0), *member(1)[1:]],
+            ],
+            id="another is given up already",
+        ),
+    ],
+)
+def test_a_member_whose_data_may_be_the_last(members: list[list[ClusterObject]]) -> None:
+    assert not given_up(*members)
+
+
+def test_no_machine_takes_a_member_for_broken() -> None:
+    """One that waits for a node looks the same."""
+    assert not given_up(member(2, ready=False), member(0), member(1), by=operator())
