@@ -180,6 +180,17 @@ def test_a_route_that_leads_to_what_is_not_there() -> None:
     assert refused(cluster)
 
 
+def test_one_that_is_left_out_as_another_is_turned() -> None:
+    """A path that was lost in the same write has nothing in its place."""
+    lost = version("api")
+    cluster = Cluster(*lost)
+    request = update(route("blue", "api"), after := route("green"))
+    remember(request, project(request, cluster.view), cluster.view, START)
+    cluster.graph.put(after)
+
+    assert cluster.gone(lost[0]) == (False, False)
+
+
 @pytest.mark.parametrize("of", [INGRESSES, ROUTES], ids=str)
 def test_another_route_still_leads_there(of: Resource) -> None:
     """All have to be turned, or some of the traffic is left."""

@@ -25,25 +25,38 @@ from suture.model.objects import RouteFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import HOUR_S
 
 TURNED: Final = 64
-"""LIMIT: Services of one route that are remembered when it leaves them: more is no turn but
+"""LIMIT: Services of one route that are looked at when it leaves them: more is no turn but
 another route."""
 
 _NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 
 
 def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
-    """Remember which Services a route leaves for others that have as many ready endpoints."""
+    """Remember which Services a route leaves for as many others with as many ready endpoints."""
     old, new = made.before.facts if made.before is not None else None, made.after.facts
     if not isinstance(old, RouteFacts) or not isinstance(new, RouteFacts):
         return
     if old.services == new.services:
         return
-    came = [view.service(ref) for ref in new.services if ref not in old.services]
-    ready = max((view.serving_count(row) for row in came if row is not None), default=0)
-    for ref in [one for one in dict.fromkeys(old.services) if one not in new.services][:TURNED]:
-        left = view.service(ref)
-        if left is not None and 0 < view.serving_count(left) <= ready:
-            view.history.writes.count(turned(view.uid(left)), now)
+    left = [row for row in _backends(view, old, new) if view.serving_count(row)]
+    came = [row for row in _backends(view, new, old) if view.serving_count(row)]
+    left.sort(key=view.serving_count, reverse=True)
+    came.sort(key=view.serving_count, reverse=True)
+    # WHY as many: one that is only left out as another is turned would go for that one's reason.
+    if len(left) > len(came) or any(
+        view.serving_count(one) > view.serving_count(other)
+        for one, other in zip(left, came, strict=False)
+    ):
+        return
+    for row in left:
+        view.history.writes.count(turned(view.uid(row)), now)
+
+
+def _backends(view: GraphView, of: RouteFacts, beside: RouteFacts) -> list[int]:
+    """Return the Services to which one version of a route leads and the other does not."""
+    refs = [one for one in dict.fromkeys(of.services) if one not in beside.services]
+    rows = map(view.service, refs[:TURNED])
+    return [row for row in rows if row is not None]
 
 
 def traffic_left(view: GraphView, service: int, removed: Collection[int], now: Now | None) -> bool:
