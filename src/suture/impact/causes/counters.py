@@ -50,6 +50,11 @@ def taken_apart(uid: str, resource: Resource) -> str:
     return f"apart/{resource}/{uid}"
 
 
+def part_taken(keeper: ObjectKey, resource: Resource) -> str:
+    """Name the counter of what was taken away of a type of what a release or application keeps."""
+    return f"part/{resource}/{keeper}"
+
+
 def before_users(identity: str) -> str:
     """Name the counter of what a person took away while something named it."""
     return f"before-users/{identity}"

@@ -27,6 +27,7 @@ from suture.impact.causes.counters import (
     not_back,
     ordered,
     ordered_by,
+    part_taken,
     put_down,
     put_down_in,
     remover,
@@ -71,6 +72,7 @@ from suture.model.graph import GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
+    DEPLOYMENTS,
     NAMESPACES,
     NETWORK_POLICIES,
     NODES,
@@ -78,6 +80,7 @@ from suture.model.names import (
     ROLE_BINDINGS,
     SECRETS,
     SERVICE_ACCOUNTS,
+    SERVICES,
     ObjectKey,
     Operation,
     Resource,
@@ -114,6 +117,10 @@ BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
+
+PARTS: Final = frozenset({SERVICES, DEPLOYMENTS})
+"""What a release or application keeps under another name when that changes.
+WHY no sets: what they hold is not there under another name."""
 
 COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
 """What is copied into namespaces, and is of use there without anybody who names it."""
@@ -240,6 +247,8 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         for manager, present in view.targets(row, Edge.MANAGED_BY):
             if present and not view.terminating(row):
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
+            if key.resource in PARTS:
+                writes.count(part_taken(view.key(manager), key.resource), now)
         if key.resource == NODES:
             _remember_end(identity, view, row, now)
         elif is_custom(key.resource):

@@ -45,6 +45,7 @@ from suture.impact.ordinary.hands import (
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
 from suture.impact.ordinary.protected import protected, protected_pods
+from suture.impact.ordinary.renamed import is_renamed
 from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.ordinary.uninstalled import (
     found_by_install,
@@ -192,6 +193,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             if row in scene.direct and idle_of_hand(scene, row):
                 continue
             _charge(scene, tally, row)
+            tally.replaced += is_renamed(scene, row)
 
 
 def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:

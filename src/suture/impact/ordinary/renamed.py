@@ -1,0 +1,94 @@
+"""Parts of a release or application that have got another name, with pods of their own.
+
+Beside `causes.replaced`, where the next reaches the same pods: here it has others, so that nothing
+but its keeper ties the two together. Told by what is recorded: the actor works for the keeper, made
+as many parts of the type for it within the hour as it has taken from it, and one more, and each of
+these serves as well as what goes. So nothing is believed of parts that never start, nor of a keeper
+from which more goes than has come.
+
+What is lost if one stands in for another than its own: a part for each part that was made.
+Source: Helm and Kustomize make what a chart or folder names, and then prune what it names no more.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.causes.counters import part_taken
+from suture.impact.causes.recent import PARTS
+from suture.impact.ordinary.keepers import works_for
+from suture.impact.rollout import classes_under
+from suture.impact.scene import Scene
+from suture.model.clock import Now
+from suture.model.edges import Edge
+from suture.model.graph import GraphView
+from suture.model.names import SERVICES
+from suture.model.objects import ServiceFacts
+from suture.model.writes import HOUR_S
+
+KEPT_ASKED: Final = 1_024
+"""LIMIT: objects of one keeper that are asked whether they were made lately, 0.5 us each."""
+
+
+def is_renamed(scene: Scene, row: int) -> bool:
+    """Whether the actor made another part in the place of one that goes alone, and that serves."""
+    view, now = scene.view, scene.now
+    if now is None or scene.change.direct != (row,) or view.resource(row) not in PARTS:
+        return False
+    if view.resource(row) == SERVICES and any(
+        referrer not in scene.removed for referrer in view.referrers(row)
+    ):
+        return False
+    return any(
+        works_for(scene, view.key(keeper)) and _made(scene, row, keeper, now)
+        for keeper, _ in view.targets(row, Edge.MANAGED_BY)
+    )
+
+
+def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:
+    """Whether more parts as good were made for a keeper within the hour than were taken from it."""
+    view = scene.view
+    kept = view.sources(keeper, Edge.MANAGED_BY)
+    if len(kept) > KEPT_ASKED:
+        return False
+    made = sum(
+        one != row
+        and view.resource(one) == view.resource(row)
+        and view.namespace(one) == view.namespace(row)
+        and not (view.gone(one) or view.terminating(one))
+        and _is_new(scene, one, now)
+        and _as_good(view, one, row)
+        for one in kept
+    )
+    # WHY first whether any was: what was taken is counted for few keepers.
+    if not made:
+        return False
+    counter = part_taken(view.key(keeper), view.resource(row))
+    return made > view.history.writes.counted(counter, now, HOUR_S)
+
+
+def _is_new(scene: Scene, row: int, now: Now) -> bool:
+    made = scene.view.history.creation(scene.view.uid(row))
+    return (
+        made is not None
+        and made.identity == scene.actor.user.username
+        and now.ago_s(made.at_ns) < HOUR_S
+    )
+
+
+def _as_good(view: GraphView, new: int, old: int) -> bool:
+    """Whether one part has as many ready pods as another, a Service on the same ports, and one."""
+    if view.resource(new) != SERVICES:
+        return _ready(view, new) >= max(1, _ready(view, old))
+    its, mine = view.facts(new), view.facts(old)
+    return (
+        isinstance(its, ServiceFacts)
+        and isinstance(mine, ServiceFacts)
+        and (its.type, its.headless) == (mine.type, mine.headless)
+        and set(mine.ports) <= set(its.ports)
+        and view.serving_count(new) >= max(1, view.serving_count(old))
+    )
+
+
+def _ready(view: GraphView, workload: int) -> int:
+    return sum(map(view.serving_alike, classes_under(view, workload)))

@@ -1,0 +1,91 @@
+"""Parts of an application that get another name, with pods of their own."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from support.asking import effects, impact_of
+from support.cluster import START, delete, operator, service, thing, view_of, workload
+from suture.impact.causes.recent import remember
+from suture.impact.effects import ObjectsRemoved
+from suture.impact.project import project
+from suture.model.actor import Actor
+from suture.model.edges import Edge, Need
+from suture.model.graph import GraphView
+from suture.model.names import DEPLOYMENTS, INGRESSES, PODS, SERVICES, Resource
+from suture.model.objects import ClusterObject, PodFacts, RouteFacts, ServiceRef
+
+APPLICATIONS = Resource("gitops.example.com", "applications")
+SHOP = thing(APPLICATIONS, "shop", "gitops")
+HANDLER = operator("system:serviceaccount:gitops:controller")
+STRANGER = operator("system:serviceaccount:ci:sweeper")
+ROUTE = thing(INGRESSES, "front", "prod", facts=RouteFacts((ServiceRef("prod", "old-0"),)))
+
+
+def part(name: str, *, ready: bool = True) -> list[ClusterObject]:
+    """Make a Deployment and a Service of the application, with two pods."""
+    kept = (Need(Edge.MANAGED_BY, SHOP.key),)
+    root, replicas, *pods = workload(name, replicas=2)
+    facing = service(name)
+    return [
+        msgspec.structs.replace(root, needs=(*root.needs, *kept)),
+        replicas,
+        *(msgspec.structs.replace(pod, facts=PodFacts(ready=ready, node="node-1")) for pod in pods),
+        msgspec.structs.replace(facing, needs=(*facing.needs, *kept)),
+    ]
+
+
+def replaced(
+    *, new: int = 1, taken: int = 0, ready: bool = True, by: Actor = HANDLER,
+    maker: Actor = HANDLER, hours: int = 0, more: tuple[ClusterObject, ...] = (),
+) -> tuple[int, int]:  # fmt: skip
+    """Return how many Deployments and Services are replaced when the next of the old ones goes."""
+    old = [part(f"old-{number}") for number in range(taken + 1)]
+    next_ones = [part(f"new-{number}", ready=ready) for number in range(new)]
+    view: GraphView = view_of(SHOP, *old, *next_ones, more)
+    for one in (one for made in next_ones for one in made if one.key.resource != PODS):
+        name = maker.user.username
+        view.history.note_created(one.uid, name, name, one.key, START)
+    now = START.plus_s(hours * 3600 + 60)
+    for gone in old[1:]:
+        for one in gone:
+            if one.key.resource in (DEPLOYMENTS, SERVICES):
+                request = delete(one, by=by)
+                remember(request, project(request, view), view, now)
+    found = []
+    for resource in (DEPLOYMENTS, SERVICES):
+        (going,) = (one for one in old[0] if one.key.resource == resource)
+        impact = impact_of(delete(going, by=by), view, by=by, now=now)
+        found += [
+            one.replaced for one in effects(impact, ObjectsRemoved) if one.resource == str(resource)
+        ]
+    deployments, services = found
+    return deployments, services
+
+
+def test_as_many_parts_come_as_go() -> None:
+    """Each that was made, and serves, stands for one of the former."""
+    assert replaced() == (1, 1)
+    assert replaced(new=3, taken=2) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(lambda: replaced(new=0), id="nothing-was-made"),
+        pytest.param(lambda: replaced(taken=1), id="more-go-than-came"),
+        pytest.param(lambda: replaced(ready=False), id="the-next-never-start"),
+        pytest.param(lambda: replaced(by=STRANGER), id="by-a-stranger"),
+        pytest.param(lambda: replaced(maker=STRANGER), id="made-by-another"),
+        pytest.param(lambda: replaced(hours=2), id="made-long-ago"),
+    ],
+)
+def test_what_is_no_other_name(told: object) -> None:
+    assert callable(told)
+    assert told() == (0, 0)
+
+
+def test_a_service_that_is_named_yet() -> None:
+    """Routes are turned to the next before the name goes."""
+    assert replaced(more=(ROUTE,)) == (1, 0)
