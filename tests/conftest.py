@@ -26,6 +26,9 @@ from suture.lab.progress import Progress
 Decisions = dict[str, Decide]
 
 # What `make soak` runs: twenty times the examples, and nothing of the same twice.
+# WHY no deadline: nothing is asserted about time, least of all on a machine that others share.
+settings.register_profile("calm", deadline=None)
+settings.load_profile("calm")
 settings.register_profile("soak", max_examples=2000, deadline=None, print_blob=True)
 
 

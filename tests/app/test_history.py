@@ -183,7 +183,7 @@ async def step(line: Line, what: str, first: Any, *, second: Any) -> None:
                 line.intake.saw(line.seen(first, *server.stored[first]))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(steps=st.lists(STEPS, max_size=40), streams=st.booleans())
 def test_the_model_and_its_observers_end_as_the_cluster(
     steps: list[tuple[str, Any, Any]], *, streams: bool

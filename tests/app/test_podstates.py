@@ -125,7 +125,7 @@ PODS_LIKE = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=scaled(100), deadline=None)
+@settings(max_examples=scaled(100))
 @given(like=st.lists(PODS_LIKE, min_size=2, max_size=8), together=st.integers(1, 8))
 async def test_states_alone_come_to_the_same_as_whole_pods(
     like: list[dict[str, Any]], together: int

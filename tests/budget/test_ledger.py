@@ -316,7 +316,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 )
 
 
-LedgerMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+LedgerMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestLedgerMachine = LedgerMachine.TestCase
 
 

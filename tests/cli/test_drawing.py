@@ -95,7 +95,6 @@ def assert_readable(drawing: Drawing) -> None:
         assert lettering.width(face.state, 11) <= room
 
 
-@settings(deadline=None)
 @given(neighbourhoods())
 def test_no_box_and_no_label_lies_on_another(made: Neighbourhood) -> None:
     """Whatever is drawn; and what is written in a box is no wider than the box."""
@@ -111,7 +110,6 @@ def test_a_real_neighbourhood_is_readable(key: ObjectKey) -> None:
     assert_readable(draw(found(key)))
 
 
-@settings(deadline=None)
 @given(neighbourhoods())
 def test_no_edge_runs_through_a_box(made: Neighbourhood) -> None:
     """Between its ends an edge passes only where nothing stands; it runs from left to right."""
@@ -126,7 +124,6 @@ def test_no_edge_runs_through_a_box(made: Neighbourhood) -> None:
             assert not any(overlap(swept, other) for other in others if straight)
 
 
-@settings(deadline=None)
 @given(neighbourhoods())
 def test_every_edge_is_drawn_or_told(made: Neighbourhood) -> None:
     """What closes a cycle is told in the box where it begins; only membership may be left out."""
@@ -261,7 +258,7 @@ def texts(document: str) -> list[str]:
     return [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(neighbourhoods())
 def test_svg_is_xml_whatever_the_names(made: Neighbourhood) -> None:
     """Names are text, never markup."""

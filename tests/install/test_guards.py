@@ -251,7 +251,7 @@ def test_the_static_guard_guards_the_policies() -> None:
     assert not refusal(STATIC, clusterwide("DELETE", policies, "other"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(WORLDS)
 def test_no_policy_errs(world: dict[str, Any]) -> None:
     """Whatever is asked, every policy has an answer, with any parameter object."""

@@ -240,7 +240,7 @@ def test_the_job_controller_counts_its_pods() -> None:
     assert lanes_of(INSTALLATION, more) == ["destructive"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(WORLDS)
 def test_expressions_are_total(world: dict[str, Any]) -> None:
     """Whatever is asked, no condition errs, and a request is in one lane at most."""

@@ -247,7 +247,7 @@ CONFIGURATIONS = st.none() | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(WORLDS, CONFIGURATIONS, CONFIGURATIONS, st.none() | st.dictionaries(WORDS, JSON))
 def test_it_never_errs(
     world: dict[str, Any],

@@ -39,7 +39,7 @@ def agree(graph: Graph, slow: SlowGraph) -> None:
     check_indexes(graph)
 
 
-@settings(max_examples=scaled(50), deadline=None)
+@settings(max_examples=scaled(50))
 @given(types=SOME_TYPES, data=st.data())
 def test_a_relist_heals_whatever_was_lost(types: Types, data: st.DataObject) -> None:
     """After news that was lost, doubled and late, a list of each type makes all of it true.
@@ -93,7 +93,7 @@ def test_a_list_that_has_everything_leaves_nothing_to_look_at() -> None:
             assert list(sweep.rest()) == [(late.key, late.uid)]
 
 
-@settings(max_examples=scaled(40), deadline=None)
+@settings(max_examples=scaled(40))
 @given(types=SOME_TYPES, data=st.data())
 def test_a_sweep_yields_what_no_list_has(types: Types, data: st.DataObject) -> None:
     """What a list has not is yielded once, also while others write between two of its steps."""
@@ -127,7 +127,7 @@ def test_a_sweep_yields_what_no_list_has(types: Types, data: st.DataObject) -> N
     agree(graph, slow)
 
 
-@settings(max_examples=scaled(40), deadline=None)
+@settings(max_examples=scaled(40))
 @given(types=SOME_TYPES, data=st.data())
 def test_the_order_of_news_about_different_objects_does_not_matter(
     types: Types, data: st.DataObject
@@ -178,7 +178,7 @@ def test_what_an_object_needs_is_told_after_any_change() -> None:
     assert graph.at(row) == pod
 
 
-@settings(max_examples=scaled(60), deadline=None)
+@settings(max_examples=scaled(60))
 @given(
     steps=st.lists(
         st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)),

@@ -192,7 +192,5 @@ class GraphMachine(RuleBasedStateMachine):
         assert not empty, empty
 
 
-GraphMachine.TestCase.settings = settings(
-    max_examples=scaled(100), stateful_step_count=25, deadline=None
-)
+GraphMachine.TestCase.settings = settings(max_examples=scaled(100), stateful_step_count=25)
 TestGraphMachine = GraphMachine.TestCase

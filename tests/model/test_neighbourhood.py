@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support.cluster import BALANCERS, crd, graph_of, owner, service, thing, view_of, workload
@@ -347,7 +347,6 @@ def names_of(boxes: Iterable[Box]) -> list[ObjectKey]:
     return [ObjectKey(box.resource, box.namespace, name) for box in boxes for name in box.names]
 
 
-@settings(deadline=None)
 @given(clusters(), st.data())
 def test_the_walk_finds_what_a_slow_one_finds(
     things: list[ClusterObject], data: st.DataObject

@@ -123,5 +123,5 @@ class OverlayMachine(RuleBasedStateMachine):
         )
 
 
-OverlayMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+OverlayMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=30)
 TestOverlayMachine = OverlayMachine.TestCase

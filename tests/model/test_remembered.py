@@ -51,7 +51,7 @@ def restarted(history: History, saved: Now, loaded: Now) -> History:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(deeds)
 def test_everything_is_known_as_before(what: list[tuple[str, str, str]]) -> None:
     """By uid and by key; only times differ, by how long nobody was there."""

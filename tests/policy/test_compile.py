@@ -461,7 +461,7 @@ def _paths(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | 
     return [path, *(found for key, one in below for found in _paths(one, (*path, key)))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_whatever_stands_in_a_document_is_told_and_not_raised(data: st.DataObject) -> None:
     """Any value in any place compiles or is told of, with its source and its line."""

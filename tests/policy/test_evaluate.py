@@ -249,7 +249,7 @@ _requests = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_effects, max_size=6), _requests, st.sampled_from(Point))
 def test_never_raises(effects: list[Effect], asked: object, point: Point) -> None:
     """Whatever effects come, however odd their numbers and names, findings come out, in order."""

@@ -84,7 +84,7 @@ def matches(formats: list[MatchFormat]) -> list[Match]:
     return [read_match(one, _DOCUMENT, ("match",), lambda _: None) for one in formats]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(_formats, max_size=8), st.lists(_cases(), min_size=1, max_size=3))
 def test_nothing_that_matches_is_left_out(formats: list[MatchFormat], weighed: list[Case]) -> None:
     """Asked for each candidate, the same constraints apply as when all are asked, in order."""

@@ -81,7 +81,7 @@ def of_subresource(request: Request, kind: Gvk, labels: dict[str, str]) -> Reque
     return msgspec.structs.replace(request, new=document)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(labels=_labels, written=_labels)
 def test_a_scale_is_held_as_an_update_and_an_eviction_as_a_delete(
     labels: dict[str, str], written: dict[str, str]

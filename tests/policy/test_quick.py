@@ -222,7 +222,7 @@ _removed = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_flags, st.lists(_removed, max_size=3))
 def test_any_expression_says_what_cel_says(expression: str, effects: list[ObjectsRemoved]) -> None:
     """Where CEL errs, the function raises; where it does not, it may raise, and never differs."""
@@ -268,7 +268,7 @@ def _askings() -> list[tuple[str, Asking]]:
     return [(bound.name, rule.asking) for bound in _PACK.constraints for rule in bound.rules]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(_effect, max_size=4), _REQUESTS)
 def test_the_pack_says_in_python_what_it_says_in_cel(effects: list[Effect], asked: Request) -> None:
     """Every rule of it, of any case; and all of it can be asked so."""
@@ -305,7 +305,7 @@ _SLOW = dataclasses.replace(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(_effect, max_size=4), _REQUESTS)
 def test_the_packs_findings_are_those_of_the_engine(effects: list[Effect], asked: Request) -> None:
     """Codes, messages, numbers and order, whichever way they were found."""

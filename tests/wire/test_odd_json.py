@@ -51,7 +51,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("resource", KINDS, ids=str)
-@settings(max_examples=scaled(30), deadline=None)
+@settings(max_examples=scaled(30))
 @given(data=st.data())
 def test_a_spoilt_object_spoils_nothing_else(resource: Resource, data: st.DataObject) -> None:
     """Whatever stands where in an object, its neighbours are whole and the graph is exact."""
@@ -95,7 +95,7 @@ def test_no_number_is_too_large_for_the_graph(resource: Resource) -> None:
     assert len(graph) == 0
 
 
-@settings(max_examples=scaled(100), deadline=None)
+@settings(max_examples=scaled(100))
 @given(
     value=st.recursive(
         SPOILT,

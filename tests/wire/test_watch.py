@@ -105,7 +105,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(steps=st.lists(STEPS, max_size=40), streams=st.booleans())
 def test_the_model_equals_the_cluster_after_any_history(
     steps: list[tuple[str, Any, Any]], streams: bool
