@@ -45,7 +45,7 @@ from suture.impact.causes.marked import (
     remember_scale,
 )
 from suture.impact.causes.records import remember_pruned, remember_release
-from suture.impact.causes.rerun import remember_rounds
+from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.stepdown import note_size
 from suture.impact.causes.together import remember_cut
@@ -249,7 +249,9 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
             if key.resource in PARTS:
                 writes.count(part_taken(view.key(manager), key.resource), now)
-        if key.resource == NODES:
+        if key.resource == PODS:
+            remember_ended(view, row, now)
+        elif key.resource == NODES:
             _remember_end(identity, view, row, now)
         elif is_custom(key.resource):
             remember_agreed_end(view, row, identity, now)

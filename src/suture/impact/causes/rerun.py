@@ -41,6 +41,13 @@ def remember_rounds(request: Request, view: GraphView, now: Now) -> None:
         view.history.writes.count(_another(request.old.uid), now)
 
 
+def remember_ended(view: GraphView, row: int, now: Now) -> None:
+    """Remember that one of the pods of a custom resource had ended before it was taken away."""
+    parent = view.controller(row) if view.finished(row) else -1
+    if parent >= 0 and is_custom(view.resource(parent)):
+        view.history.writes.count(_another(view.uid(parent)), now)
+
+
 def runs_anew(view: GraphView, job: int, identity: str, now: Now | None) -> bool:
     """Whether a Job's custom resource is to be run by another template, or once more."""
     parent = view.controller(job)
@@ -52,7 +59,15 @@ def runs_anew(view: GraphView, job: int, identity: str, now: Now | None) -> bool
     by = writes.last(view.key(parent), What.WROTE, now, HOUR_S)
     if by is not None and by != number(identity):
         return True
-    return writes.counted(_another(view.uid(parent)), now, TEN_MINUTES_S) > 0
+    return counts_another(view, parent, now)
+
+
+def counts_another(view: GraphView, parent: int, now: Now) -> bool:
+    """Whether a custom resource has begun one round more of its work lately.
+
+    Its status counts one more, or one of its pods had ended and was taken away.
+    """
+    return view.history.writes.counted(_another(view.uid(parent)), now, TEN_MINUTES_S) > 0
 
 
 def _rounds(body: bytes) -> int:

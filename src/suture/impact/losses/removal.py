@@ -33,6 +33,7 @@ from suture.impact.ordinary.atwork import (
 )
 from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.copies import copy_of_living
+from suture.impact.ordinary.cutshort import is_cut_short
 from suture.impact.ordinary.hands import (
     claim_replaced,
     idle_of_hand,
@@ -132,7 +133,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: int) -> None:
     tally.protected += min(left, marked)
     if causes.wanted(lot.first):
         tally.wanted += left
-    others = not used and bare_of_others(scene, lot)
+    others = not used and (bare_of_others(scene, lot) or is_cut_short(scene, lot))
     if not (used or others or _guarded(scene, lot)) or _counted_as_maker(
         view, lot.first, causes.removed
     ):
