@@ -12,9 +12,18 @@ from suture.impact.effects import PodsLost, ServiceEmptied
 from suture.impact.ordinary.putdown import PUT_DOWN
 from suture.impact.project import project
 from suture.model.clock import Now
+from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import DEPLOYMENTS, INGRESSES, PODS, REPLICA_SETS, SERVICES
+from suture.model.names import (
+    DEPLOYMENTS,
+    HTTP_ROUTES,
+    INGRESSES,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    ObjectKey,
+)
 from suture.model.objects import (
     ClusterObject,
     PodFacts,
@@ -116,6 +125,20 @@ def test_not_by_a_machine() -> None:
 def test_not_what_others_need(cluster: Cluster, case: str) -> None:
     """Then more stands still than what was named."""
     assert not cluster.stop(cluster.all[0][0]), case
+
+
+@pytest.mark.parametrize(("optional", "stopped"), [(True, True), (False, False)])
+def test_behind_a_route_that_sends_nothing_any_more(optional: bool, stopped: bool) -> None:
+    """Its weight is nothing: traffic was turned to another cluster first."""
+    target = ObjectKey(SERVICES, "shop", "app-0")
+    needs = (
+        Need(Edge.ROUTES_TO, target, optional=optional),
+        Need(Edge.LEADS_TO, target, optional=True),
+    )
+    route = msgspec.structs.replace(thing(HTTP_ROUTES, "web", "shop"), needs=needs)
+    cluster = Cluster("shop", route)
+
+    assert cluster.stop(cluster.all[0][0]) is stopped
 
 
 def test_not_what_runs_wide() -> None:

@@ -289,12 +289,22 @@ def read_by_name(view: GraphView, service: int) -> bool:
 
 
 def readers_of(scene: Scene, service: int) -> list[int] | None:
-    """Return what stays and names a Service; None where that is too much to ask."""
+    """Return what stays and names a Service; None where that is too much to ask.
+
+    Not a route that sends it nothing, or copies alone, whatever its fields are called.
+    """
     view = scene.view
-    found = dict.fromkeys(
-        maker_of(view, link.row) if view.resource(link.row) == PODS else link.row
+    links = [
+        link
         for link in view.needed_by(service)
         if link.present and link.edge not in _NO_READERS and link.row not in scene.removed
+    ]
+    routed = [link for link in links if link.edge is Edge.ROUTES_TO]
+    idle = {link.row for link in routed} - {link.row for link in routed if not link.optional}
+    found = dict.fromkeys(
+        maker_of(view, link.row) if view.resource(link.row) == PODS else link.row
+        for link in links
+        if link.row not in idle
     )
     return list(found) if len(found) <= READERS else None
 
