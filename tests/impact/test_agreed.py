@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -11,11 +13,20 @@ from suture.impact.causes.recent import remember
 from suture.impact.effects import DataLost, ObjectsRemoved
 from suture.impact.project import project
 from suture.model.clock import Now
+from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, SECRETS, STATEFUL_SETS, VOLUMES, Resource
-from suture.model.objects import ClaimFacts, ClusterObject, WorkloadFacts
+from suture.model.names import (
+    CLAIMS,
+    PODS,
+    SECRETS,
+    STATEFUL_SETS,
+    VOLUMES,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, WorkloadFacts
 
 DATABASES = Resource("db.example.com", "databases")
 DATABASE = thing(DATABASES, "orders", "prod")
@@ -99,3 +110,55 @@ def test_its_data_goes_with_it() -> None:
     database.delete()
     (lost,) = effects(impact_of(delete(CLAIM), database.view), DataLost)
     assert lost.explained
+
+
+# ---------------------------------------------------------------- a member that is marked
+
+
+POD = msgspec.structs.replace(
+    thing(PODS, "orders-0", "prod", facts=PodFacts(ready=True, node="n"), owners=[owner(SET)]),
+    needs=(Need(Edge.CLAIM, CLAIM.key),),
+)
+MARK = "example.com/delete-pod-and-pvc"
+
+
+def marked(
+    annotation: str = MARK,
+    value: str = "true",
+    *,
+    by: str = PERSON,
+    beside: str = "",
+    after_s: float = 60.0,
+) -> bool:
+    """Whether the claim of a member is explained, whose pod somebody annotated a while ago."""
+    others = [msgspec.structs.replace(POD, key=ObjectKey(PODS, "prod", beside), uid=beside)]
+    things = [SET, CLAIM, VOLUME, POD, *(others if beside else ())]
+    view = GraphView(graph_of(things), History())
+    bodies = tuple(
+        msgspec.json.encode({"metadata": {"annotations": one}}) for one in ({}, {annotation: value})
+    )
+    request = update(POD, POD, by=operator(by), bodies=(bodies[0], bodies[1]))
+    remember(request, project(request, view), view, START)
+    now = Now(START.mono_ns + int(after_s * 1e9), START.utc_s + after_s)
+    (lost,) = effects(impact_of(delete(CLAIM), view, now=now), DataLost)
+    return lost.explained
+
+
+def test_a_member_that_a_person_marked_goes_with_its_claim() -> None:
+    """Its operator does what it was asked for, though its pod runs."""
+    assert marked()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"by": MACHINE}, id="by a machine"),
+        pytest.param({"value": "false"}, id="not meant"),
+        pytest.param({"annotation": "example.com/manual-rolling-update"}, id="only restarted"),
+        pytest.param({"annotation": "example.com/pvc"}, id="another word"),
+        pytest.param({"beside": "orders-1"}, id="used by another, too"),
+        pytest.param({"after_s": 3700.0}, id="some time ago"),
+    ],
+)
+def test_a_member_that_nobody_gave_up(parts: dict[str, Any]) -> None:
+    assert not marked(**parts)

@@ -7,7 +7,7 @@ cost, of a hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
 `terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;
-Strimzi `deleteClaim`.
+Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod.
 """
 
 from __future__ import annotations
@@ -69,6 +69,17 @@ def gives_leave(old_body: bytes, new_body: bytes, own: frozenset[str]) -> bool:
         return False
     was, is_now = map_in(before.get("spec")), map_in(after.get("spec"))
     return any(_lifts(*each) for each in _changed(was, is_now, DEPTH))
+
+
+def gives_data_up(old_body: bytes, new_body: bytes) -> bool:
+    """Whether a write comes to say, by an annotation, that what holds an object's data goes too."""
+    if not has_any(new_body, _WORDS):
+        return False
+    before, after = (annotations_in(all_parts(one).get("metadata")) for one in (old_body, new_body))
+    return any(
+        value.lower() in AFFIRMED and before.get(name) != value and _clears_away(name)
+        for name, value in after.items()
+    )
 
 
 def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:

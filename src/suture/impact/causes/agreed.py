@@ -22,8 +22,9 @@ from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
 from suture.model.actor import is_person
 from suture.model.clock import Now
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.leave import gives_leave
+from suture.model.leave import gives_data_up, gives_leave
 from suture.model.names import (
     CLAIMS,
     DAEMON_SETS,
@@ -51,6 +52,20 @@ def remember_leave(request: Request, view: GraphView, now: Now) -> None:
     own = frozenset({request.key.name, old.uid})
     if gives_leave(request.old_body, request.new_body, own):
         view.history.writes.count(_leave(old.uid), now)
+
+
+def remember_member(request: Request, view: GraphView, now: Now) -> None:
+    """Remember of a pod that a person marked it to be deleted with its data: which claims go."""
+    if not is_person(request.user.username):
+        return
+    pod = view.find(request.key)
+    if pod is None or not gives_data_up(request.old_body, request.new_body):
+        return
+    for claim, present in view.targets(pod, Edge.CLAIM):
+        if present:
+            uid = view.uid(claim)
+            view.history.writes.count(_member(uid), now)
+            view.history.writes.count(_member(uid, view.name(pod)), now)
 
 
 def remember_agreed_end(view: GraphView, row: int, identity: str, now: Now) -> None:
@@ -116,6 +131,19 @@ def idle_as_agreed(view: GraphView, claim: int, now: Now | None) -> bool:
     return is_agreed(view, claim, now) and not mounting(view, claim)
 
 
+def goes_with_member(view: GraphView, claim: int, now: Now | None) -> bool:
+    """Whether a person marked the pod that uses a claim to be deleted with it, within the hour.
+
+    By the name of the pod: the next of that name is the same member, and waits for the claim to go.
+    """
+    uid, counted = view.uid(claim), view.history.writes.counted
+    # WHY first: hardly any claim was marked, and who uses it costs more to ask.
+    if now is None or not counted(_member(uid), now, HOUR_S):
+        return False
+    pods = mounting(view, claim)
+    return len(pods) == 1 and counted(_member(uid, view.name(pods[0])), now, HOUR_S) > 0
+
+
 def ends_as_agreed(view: GraphView, row: int, now: Now | None) -> bool:
     """Whether an object without owner is called after a custom resource deleted with leave.
 
@@ -165,6 +193,10 @@ def _stems(name: str, *, claim: bool) -> Iterator[str]:
 
 def _leave(uid: str) -> str:
     return f"leave/{uid}"
+
+
+def _member(uid: str, pod: str = "") -> str:
+    return f"leave/{uid}/{pod}"
 
 
 def _ended(namespace: str, name: str = "") -> str:

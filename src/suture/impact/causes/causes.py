@@ -11,6 +11,7 @@ from typing import Final
 
 from suture.impact.causes.agreed import (
     ends_as_agreed,
+    goes_with_member,
     idle_as_agreed,
     is_agreed,
     is_given_up,
@@ -189,7 +190,9 @@ class Causes:
         resource = view.resource(row)
         if is_custom(resource) and is_agreed(view, row, self._now):
             return True
-        if resource == CLAIMS and idle_as_agreed(view, row, self._now):
+        if resource == CLAIMS and (
+            idle_as_agreed(view, row, self._now) or goes_with_member(view, row, self._now)
+        ):
             return True
         if resource == PODS and keeper_rests(view, row, self._now):
             return True

@@ -16,6 +16,7 @@ import msgspec
 from suture.impact.causes.agreed import (
     remember_agreed_end,
     remember_leave,
+    remember_member,
     remember_next_life,
 )
 from suture.impact.causes.counters import (
@@ -204,6 +205,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         # A number that no content has, and another each time.
         deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
         view.history.writes.note(request.key, deed, now)
+    if request.gvr.resource == PODS and request.operation is Operation.UPDATE:
+        remember_member(request, view, now)
     if request.subresource == "scale" and is_custom(request.gvr.resource):
         remember_scale(request, view, now)
     if rewrites_custom(request) and not change.direct:
