@@ -208,20 +208,21 @@ TOKEN = thing(SECRETS, "pull", "prod")
 
 
 @pytest.mark.parametrize(
-    ("edges", "gaps", "kept"),
+    ("edges", "gaps", "labels", "kept"),
     [
-        pytest.param([Edge.PULL_SECRET], 0, False, id="renewed"),
-        pytest.param([Edge.PULL_SECRET], GAPS, True, id="none-came-back"),
-        pytest.param([Edge.PULL_SECRET, Edge.SECRET], 0, True, id="mounted-too"),
+        pytest.param([Edge.PULL_SECRET], 0, {}, False, id="renewed"),
+        pytest.param([Edge.PULL_SECRET], 1, {}, True, id="the-last-did-not-come-back"),
+        pytest.param([Edge.PULL_SECRET, Edge.SECRET], 0, {}, True, id="mounted-too"),
+        pytest.param([Edge.PULL_SECRET], 0, {"copy.example.com/of": "pull"}, True, id="a-copy"),
     ],
 )
 def test_a_token_with_which_images_are_pulled_is_renewed(
-    edges: list[Edge], gaps: int, *, kept: bool
+    edges: list[Edge], gaps: int, labels: dict[str, str], *, kept: bool
 ) -> None:
     """Pods start without it where their image is there; whoever sweeps them is stopped."""
     root, *pods = workload("web")
     root = msgspec.structs.replace(root, needs=tuple(Need(edge, TOKEN.key) for edge in edges))
-    view = view_of(TOKEN, root, pods)
+    view = view_of(msgspec.structs.replace(TOKEN, labels=labels), root, pods)
     if gaps:
         view.history.writes.count(not_back(STRANGER.user.username, SECRETS), LATER, gaps)
     told = effects(

@@ -5,9 +5,9 @@ The past of this very object: the actor made it within a minute of having remove
 under the same name, so that an operator that replaces what it keeps is believed once it was seen
 to, while nobody hindered it. The object itself: it is a hook of a release or application, which is
 deleted before it is made again, and the actor is who deploys there. Or what names it: one custom
-resource that stays, whose operator made it, so that it is issued anew; or nothing but who pulls
-images with it, which start all the same where their image is there. None is believed any more once
-`GAPS` of what the actor took away so within the hour have not come back.
+resource that stays, whose operator made it, so that it is issued anew. None is believed any more
+once `GAPS` of what the actor took away so within the hour have not come back. Or nothing names it
+but who pulls images with it, nobody has marked it for his own, and nothing of the actor's is away.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
@@ -27,7 +27,7 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
-from suture.model.graph import Use
+from suture.model.graph import GraphView, Use
 from suture.model.names import CONFIG_MAPS, SECRETS
 from suture.model.writes import HOUR_S
 
@@ -49,21 +49,25 @@ def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     resource = view.resource(row)
     if now is None or resource not in (CONFIG_MAPS, SECRETS) or scene.change.direct != (row,):
         return False
-    if not (
-        _only_pulls(uses)
-        or _was_remade(scene, row)
+    away = view.history.writes.counted(not_back(identity, resource), now, HOUR_S)
+    return away < GAPS and (
+        _was_remade(scene, row)
         or _is_hook(scene, row)
         or _is_issued(scene, row, uses)
-    ):
-        return False
-    return view.history.writes.counted(not_back(identity, resource), now, HOUR_S) < GAPS
+        or (not away and _is_token(view, row, uses))
+    )
 
 
-def _only_pulls(uses: Sequence[Use]) -> bool:
-    """Whether all that names it pulls images with it: a token that is renewed several times a day.
+def _is_token(view: GraphView, row: int, uses: Sequence[Use]) -> bool:
+    """Whether images are pulled with it and nothing else, and nobody has marked it for his own.
 
+    So tokens of registries are renewed several times a day, by `kubectl delete` and `create` in one
+    namespace after the other. What an engine spreads over namespaces bears labels of that, and it
+    brings none of them back.
     Source: kubelet (a pull Secret that is missing is warned about, and the pull tried without it).
     """
+    if view.has_owner(row) or view.labels(row):
+        return False
     return bool(uses) and all(use.edge is Edge.PULL_SECRET for use in uses)
 
 
