@@ -171,7 +171,7 @@ FACTS: dict[str, Facts | None] = {
     "calico-stored-global-policy": CALICO_GLOBAL,
     "config-map": KeysFacts(("a", "b", "c")),
     "disruption-budget": DisruptionBudgetFacts(WEB, "50%"),
-    "gateway": None,
+    "gateway": RouteFacts(),
     "grpc-route": ROUTE,
     "http-route": RouteFacts((ServiceRef("golden", "web"), ServiceRef("other", "web")), HOSTS),
     "lease": LeaseFacts("web-6cddf84bcd-abcde_5f0c1c2e-0c59-4d1b-9a43-8a6e7d8f1b11"),

@@ -263,11 +263,13 @@ class GatewayDocument(ManagedDocument, gc=False):
     status: _GatewayStatus | None = None
 
 
-def gateway(doc: GatewayDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
-    """Return what a Gateway adds to its metadata: where the routes attached to it are reached."""
+def gateway(doc: GatewayDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts:
+    """Return what a Gateway adds to its metadata: where the routes attached to it are reached.
+
+    Without an address too: that a kind has facts tells a snapshot that it was read whole.
+    """
     given = (doc.status.addresses if doc.status is not None else None) or ()
-    addresses = tuple(sorted({one.value for one in given} - {""}))
-    return RouteFacts(addresses=addresses) if addresses else None
+    return RouteFacts(addresses=tuple(sorted({one.value for one in given} - {""})))
 
 
 def gateway_needs(
