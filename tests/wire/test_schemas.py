@@ -170,11 +170,15 @@ def test_references_are_read_with_their_namespace_and_key() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "name", ["secret", "existingSecret", "credentialName", "tlsCredentialName"]
-)
+@pytest.mark.parametrize("name", ["secret", "clientSecret", "existingSecret"])
+def test_a_secret_that_may_stand_there_itself_is_no_name(name: str) -> None:
+    """Its value would be kept in the model, and in every snapshot."""
+    assert said(**{name: TEXT}) == []
+
+
+@pytest.mark.parametrize("name", ["credentialName", "tlsCredentialName"])
 def test_a_secret_is_named_by_shorter_words_too(name: str) -> None:
-    """As gateways of a mesh and middlewares of routes do; an object of that name is none."""
+    """As gateways of a mesh do; an object of that name is none."""
     assert said(**{name: TEXT}) == [refers(f"spec.{name}", SECRETS)]
     assert said(**{name: fields(key=TEXT)}) == []
 

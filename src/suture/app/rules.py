@@ -32,10 +32,10 @@ REGISTRAR = "rules"
 NAMED_BY_MARKS = frozenset({ARGO_APPLICATIONS})
 """Kinds whose names tell what marks of others mean: they are listed before these."""
 
-Later = Callable[[Callable[[], None]], object]
-
-
 _HEEDED = frozenset({CRDS, REFERENCE_RULES, API_SERVICES, ARGO_PROJECTS, ARGO_APPLICATIONS})
+"""Kinds by which rules, and what marks mean, are told."""
+
+Later = Callable[[Callable[[], None]], object]
 
 
 class Readers(Protocol):
@@ -174,11 +174,11 @@ class Rules:
 
     def _tie(self) -> None:
         """Tie applications to those that came after they were read."""
-        for key, need in self._readers.applications.met():
+        for key, needs in self._readers.applications.met():
             row = self._graph.row(key)
             if row is not None:
                 thing = self._graph.at(row)
-                self._graph.put(msgspec.structs.replace(thing, needs=(*thing.needs, *need)))
+                self._graph.put(msgspec.structs.replace(thing, needs=(*thing.needs, *needs)))
 
 
 def rules_wants(rules: Mapping[Resource, KindRules]) -> dict[Resource, Want]:

@@ -16,6 +16,9 @@ from suture.model.traffic import TrafficRule
 Amount = int | str
 """As Kubernetes writes an IntOrString: a number of pods, or a share such as `50%`."""
 
+RETAIN = "Retain"
+"""What becomes of a volume, or of a snapshot's content, that outlives what it was bound to."""
+
 
 class VolumeFacts(
     msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="volume"
@@ -27,7 +30,7 @@ class VolumeFacts(
     bound to none by name. `driver`: the CSI driver that made it; empty where none did.
     """
 
-    reclaim: str = "Retain"
+    reclaim: str = RETAIN
     phase: str = ""
     hosts: tuple[str, ...] = ()
     driver: str = ""

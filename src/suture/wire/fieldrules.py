@@ -52,7 +52,6 @@ _PRIORITY_CLASSES = Resource("scheduling.k8s.io", "priorityclasses")
 
 TEXTS: Mapping[str, tuple[Resource, Place]] = {
     "secretName": (SECRETS, Place.SAME),
-    "secret": (SECRETS, Place.SAME),
     "credentialName": (SECRETS, Place.SAME),
     "configMapName": (CONFIG_MAPS, Place.SAME),
     "serviceName": (SERVICES, Place.SAME),
@@ -83,9 +82,9 @@ SUFFIXES: tuple[tuple[str, Resource], ...] = (
 )
 """How the same fields end where a word says what the object is for: `apiTokenSecretRef`."""
 
-TEXT_ENDS = "SecretName", "Secret", "CredentialName", "ConfigMapName"
-"""How a text ends that names one of these, with a word for what it is for. A secret that is written
-there itself is the name of nothing."""
+TEXT_ENDS = "SecretName", "CredentialName", "ConfigMapName"
+"""How a text ends that names one of these, with a word for what it is for. WHY not `Secret` alone:
+where such a text is the secret itself, its value would be kept as a name."""
 
 KEYED = frozenset({"name", "key"})
 """The fields of an object that names an entry of a Secret, and nothing beside it. SOURCE: core/v1

@@ -11,7 +11,7 @@ Source: Gateway API, GEP-1762; labels as controllers write them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from suture.impact.causes.over import outlived
@@ -33,7 +33,8 @@ _OTHERS: Final = (b"kubernetes.io", b".k8s.io", b'"helm.sh')
 _ANY_KIND: Final = frozenset({"instance", "name", "owner", "owned-by", "parent"})
 """Words for whose an object is that say nothing of its kind; each also with `-name`."""
 
-_OTHER_GROUPS: Final = ("kubernetes.io", ".k8s.io", "helm.sh")
+_KUBERNETES: Final = (".k8s.io", "kubernetes.io")
+_OTHER_GROUPS: Final = (*_KUBERNETES, "helm.sh")
 
 _DEFINITIONS: Final = (CRDS,)
 
@@ -77,7 +78,7 @@ def _beside(labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
     for label, name in labels.items() if namespace else ():
         group, slash, stem = label.removesuffix(_NAME).rpartition("/")
         # WHY not a part of Kubernetes: its types are kept by its own controllers, with owners.
-        if slash and name and not group.endswith((".k8s.io", "kubernetes.io")):
+        if slash and name and not group.endswith(_KUBERNETES):
             for plural in _kinds(stem):
                 yield ObjectKey(Resource(group, plural), namespace, name)
 
@@ -114,38 +115,34 @@ def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None)
         return False
     if not _may_name(view.label_bytes(row)) or view.has_owner(row):
         return False
-    ended = False
-    for label, name in view.labels(row).items():
-        for key in _loosely(view, label, namespace, name):
-            parent = view.find(key)
-            if parent is not None and not (view.gone(parent) or view.terminating(parent)):
-                return False
-            if parent is None and view.history.removed_at(key) is None:
-                continue
-            if now is not None and _deleted_by(view, key, now) == number(identity):
-                return False
-            ended = True
-    return ended or (now is not None and _ended_at_home(view, row, identity, now))
+    labels = view.labels(row)
+    near = (key for label, name in labels.items() for key in _loosely(view, label, namespace, name))
+    at_home = (
+        key for label, name in labels.items() for key in _at_home(view, label, name, identity)
+    )
+    ended = _all_ended(view, near, identity, now)
+    if ended is None and now is not None:
+        ended = _all_ended(view, at_home, identity, now)
+    return bool(ended)
 
 
-def _ended_at_home(view: GraphView, row: int, identity: str, now: Now) -> bool:
-    """Whether a label of an object names what went where the actor runs, and nobody else there.
+def _all_ended(
+    view: GraphView, keys: Iterable[ObjectKey], identity: str, now: Now | None
+) -> bool | None:
+    """Whether what may be meant went, all of it, by others than `identity`.
 
-    So a mesh knows what it keeps in all namespaces for a cluster that it is joined to: by the name
-    of the joint, which is in its own namespace, and of a group beside that of the label, as
-    `a.mesh.io` is of `b.mesh.io`. What is there otherwise, of that name, may be meant as well.
+    None where nothing of it is known.
     """
-    ended = False
-    for label, name in view.labels(row).items():
-        for key in _at_home(view, label, name, identity):
-            parent = view.find(key)
-            if parent is not None and not (view.gone(parent) or view.terminating(parent)):
-                return False
-            if parent is None and view.history.removed_at(key) is None:
-                continue
-            if _deleted_by(view, key, now) == number(identity):
-                return False
-            ended = True
+    ended = None
+    for key in keys:
+        parent = view.find(key)
+        if parent is not None and not (view.gone(parent) or view.terminating(parent)):
+            return False
+        if parent is None and view.history.removed_at(key) is None:
+            continue
+        if now is not None and _deleted_by(view, key, now) == number(identity):
+            return False
+        ended = True
     return ended
 
 
@@ -157,7 +154,7 @@ def _deleted_by(view: GraphView, key: ObjectKey, now: Now) -> int | None:
 def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator[ObjectKey]:
     """Yield what a label may mean that says less than where its object is, or of which kind."""
     group, slash, stem = label.rpartition("/")
-    if not slash or not name or group.endswith((".k8s.io", "kubernetes.io")):
+    if not slash or not name or group.endswith(_KUBERNETES):
         return
     word = stem.lower().removesuffix(_NAME)
     if word in _ANY_KIND:
@@ -171,7 +168,12 @@ def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator
 
 
 def _at_home(view: GraphView, label: str, name: str, identity: str) -> Iterator[ObjectKey]:
-    """Yield what a label may mean in the namespace of the account that asks."""
+    """Yield what a label may mean in the namespace of the account that asks.
+
+    So a mesh knows what it keeps in all namespaces for a cluster that it is joined to: by the name
+    of the joint, which is in its own namespace, and of a group beside that of the label, as
+    `a.mesh.io` is of `b.mesh.io`. What is there otherwise, of that name, may be meant as well.
+    """
     group, slash, _ = label.rpartition("/")
     account = account_of(identity)
     if not slash or not name or account is None or group.endswith(_OTHER_GROUPS):

@@ -3,7 +3,7 @@
 Beside `parents`, which tells how many children one wants: here somebody took a component out of
 the parent, or stopped all of it, by its spec or an annotation, and what runs for that is nobody's
 wish any more. Data is not among it, save claims that were set aside. Pure; what was left out is
-remembered by `recent`, so that of what was left out before Suture was there nobody knows.
+remembered of each write, so that of what was left out before Suture was there nobody knows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.kinds import is_custom
 from suture.model.deeds import What
-from suture.model.difference import BY_ID, OF_A_PORT
+from suture.model.difference import BY_ID, OF_A_PORT, parts_left_out, sizes_of_parts
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -34,6 +34,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import WorkloadFacts
+from suture.model.request import Request
 
 SHORTEST: Final = 3
 """Letters of a part's name from which it is looked for anywhere in the names of children."""
@@ -236,3 +237,16 @@ def _within(part: list[str], name: list[str]) -> bool:
         return bool(part) and name[-len(part) :] == part
     ends = list(accumulate(map(len, name), initial=0))
     return any(whole.startswith(called, at) and at + len(called) in ends for at in ends[:-1])
+
+
+def remember_parts(request: Request, view: GraphView) -> None:
+    """Remember which of its parts a custom resource says no more that it has."""
+    gone, back = parts_left_out(request.old_body, request.new_body)
+    row = view.find(request.key) if gone or back else None
+    if row is None or (request.old is not None and request.old.uid != view.uid(row)):
+        return
+    if gone - {""}:
+        gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
+    if back:
+        back |= called_otherwise(view, row)
+    view.history.writes.note_left_out(view.uid(row), gone, back)

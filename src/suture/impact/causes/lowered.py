@@ -1,6 +1,6 @@
 """What a parent lets go of, one of whose numbers somebody lowered.
 
-Beside `recent`, which remembers that: by whatever name, the number was as many as the parent had
+By whatever name, the number was as many as the parent had
 children of a type, or as many of them as are labelled alike: the workers of a group; or as many as
 the pods that its children of types of their own keep for it, as a pool has a set of brokers.
 LIMIT: of what was lowered before Suture was there nobody knows.
@@ -8,11 +8,26 @@ LIMIT: of what was lowered before Suture was there nobody knows.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from suture.impact.causes.marked import note_lowered
 from suture.impact.causes.parents import has_idle
-from suture.impact.causes.recent import BELOW, group_of, pods_below
+from suture.impact.causes.stepdown import note_size
+from suture.impact.ground.kinds import is_custom
+from suture.model.clock import Now
+from suture.model.difference import numbers_changed
 from suture.model.graph import GraphView
 from suture.model.names import PODS, Resource
 from suture.model.objects import ServiceFacts
+from suture.model.request import Request
+
+CHILDREN_COUNTED: Final = 1_000
+"""LIMIT: children of a custom resource that are counted by type, 1 us each."""
+
+BELOW: Final = "pods below"
+"""By what it is remembered that a number of pods was lowered that custom children keep."""
 
 
 class Lowered:
@@ -95,3 +110,55 @@ def _others_serve(view: GraphView, pod: int, alike: int) -> bool:
         )
     ]
     return bool(shared) and all(view.serving_count(service) > alike for service in shared)
+
+
+def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> None:
+    """Remember of a custom resource that a number of its children was lowered.
+
+    By whatever name: it was as many as the children of one type, or as those of them that are
+    labelled alike, and is less; or as many as the pods of its custom children, and is less or
+    nothing; or as many as the pods that one of its workloads, and no other, is to have.
+    WHY else not none: a number that goes from one to nothing is mostly of something else.
+    """
+    if not is_custom(view.resource(row)):
+        return
+    writes = view.history.writes
+    children = view.staying(view.children_of(row))
+    if not 0 < len(children) <= CHILDREN_COUNTED:
+        return
+    alive = [one for one in children if not view.terminating(one)]
+    counts = Counter(str(view.resource(one)) for one in alive)
+    groups: Counter[str] | None = None
+    for before, after in numbers_changed(request.old_body, request.new_body):
+        if after > before:
+            writes.note_raised(view.uid(row), before)
+            continue
+        note_lowered(view, row, now)
+        if before > 1 and before == pods_below(view, children):
+            writes.note_fewer(view.uid(row), BELOW, after)
+        if after <= 0:
+            continue
+        if before > 1:
+            note_size(view, row, alive, before, after)
+        fewer = [kind for kind, count in counts.items() if count == before]
+        if not fewer and before < len(alive):
+            groups = groups or Counter(group_of(view, one) for one in alive)
+            fewer = [group for group, count in groups.items() if count == before]
+        for kind in fewer:
+            writes.note_fewer(view.uid(row), kind, after)
+
+
+def pods_below(view: GraphView, children: Iterable[int]) -> int:
+    """Return how many pods the custom ones of some children keep themselves, but those going."""
+    return sum(
+        not view.terminating(pod)
+        for child in children
+        if is_custom(view.resource(child))
+        for kind in view.classes_controlled(child)
+        for pod in view.pods_alike(kind)
+    )
+
+
+def group_of(view: GraphView, row: int) -> str:
+    """Return what the children of a type have in common that are labelled as one of them is."""
+    return f"{view.resource(row)} {view.label_bytes(row).decode()}"

@@ -7,7 +7,6 @@ write every few seconds without changing anything that lasts is not remembered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
@@ -38,17 +37,16 @@ from suture.impact.causes.counters import (
     unlabelled,
     with_machine,
 )
-from suture.impact.causes.leftout import called_otherwise, unnamed
+from suture.impact.causes.leftout import remember_parts
+from suture.impact.causes.lowered import remember_numbers
 from suture.impact.causes.marked import (
     forget_mark,
-    note_lowered,
     remember_mark,
     remember_scale,
 )
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest
-from suture.impact.causes.stepdown import note_size
 from suture.impact.causes.together import remember_cut
 from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_evicted
@@ -63,10 +61,7 @@ from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import (
     asks_for_another,
-    numbers_changed,
-    parts_left_out,
     parts_of,
-    sizes_of_parts,
 )
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -95,20 +90,12 @@ STATUS_NOTED: Final = 4
 """How many writes of a status within ten minutes are waved through before its content is compared:
 a rollout writes as many, and comparing costs as much as all the rest of a usual write."""
 
-CHILDREN_COUNTED: Final = 1_000
-"""LIMIT: children of a custom resource that are counted by type, 1 us each."""
-
 LABELS_NOTED: Final = 64
 """LIMIT: labels of a node that are remembered when it loses them: 2 us each; more are found on few
 nodes."""
 
 DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
-
-
-BELOW: Final = "pods below"
-"""By what it is remembered that a number of pods was lowered that custom children keep."""
-
 
 MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
 """What pods need to start, by the name that their templates give it."""
@@ -117,7 +104,6 @@ BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
 """What gives rights to those at work, who do not name it."""
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
-
 
 PARTS: Final = frozenset({SERVICES, DEPLOYMENTS})
 """What a release or application keeps under another name when that changes.
@@ -195,7 +181,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         elif not change.direct:
             _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
-                _remember_numbers(request, made.row, view, now)
+                remember_numbers(request, made.row, view, now)
             if request.key.resource == PODS:
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
@@ -210,7 +196,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if request.subresource == "scale" and is_custom(request.gvr.resource):
         remember_scale(request, view, now)
     if rewrites_custom(request) and not change.direct:
-        _remember_parts(request, view)
+        remember_parts(request, view)
         remember_pruned(request, view, now)
         remember_leave(request, view, now)
         if request.old is not None and asks_for_another(request.old_body, request.new_body):
@@ -415,71 +401,6 @@ def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now)
         writes.note_vacant(view.uid(service), view.uid(pod), request.user.username, now)
     for service in view.services_selecting(made.after):
         writes.note_filled(view.uid(service))
-
-
-def _remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> None:
-    """Remember of a custom resource that a number of its children was lowered.
-
-    By whatever name: it was as many as the children of one type, or as those of them that are
-    labelled alike, and is less; or as many as the pods of its custom children, and is less or
-    nothing; or as many as the pods that one of its workloads, and no other, is to have.
-    WHY else not none: a number that goes from one to nothing is mostly of something else.
-    """
-    if not is_custom(view.resource(row)):
-        return
-    writes = view.history.writes
-    children = view.staying(view.children_of(row))
-    if not 0 < len(children) <= CHILDREN_COUNTED:
-        return
-    alive = [one for one in children if not view.terminating(one)]
-    counts = Counter(str(view.resource(one)) for one in alive)
-    groups: Counter[str] | None = None
-    for before, after in numbers_changed(request.old_body, request.new_body):
-        if after > before:
-            writes.note_raised(view.uid(row), before)
-            continue
-        note_lowered(view, row, now)
-        if before > 1 and before == pods_below(view, children):
-            writes.note_fewer(view.uid(row), BELOW, after)
-        if after <= 0:
-            continue
-        if before > 1:
-            note_size(view, row, alive, before, after)
-        fewer = [kind for kind, count in counts.items() if count == before]
-        if not fewer and before < len(alive):
-            groups = groups or Counter(group_of(view, one) for one in alive)
-            fewer = [group for group, count in groups.items() if count == before]
-        for kind in fewer:
-            writes.note_fewer(view.uid(row), kind, after)
-
-
-def pods_below(view: GraphView, children: Iterable[int]) -> int:
-    """Return how many pods the custom ones of some children keep themselves, but those going."""
-    return sum(
-        not view.terminating(pod)
-        for child in children
-        if is_custom(view.resource(child))
-        for kind in view.classes_controlled(child)
-        for pod in view.pods_alike(kind)
-    )
-
-
-def group_of(view: GraphView, row: int) -> str:
-    """Return what the children of a type have in common that are labelled as one of them is."""
-    return f"{view.resource(row)} {view.label_bytes(row).decode()}"
-
-
-def _remember_parts(request: Request, view: GraphView) -> None:
-    """Remember which of its parts a custom resource says no more that it has."""
-    gone, back = parts_left_out(request.old_body, request.new_body)
-    row = view.find(request.key) if gone or back else None
-    if row is None or (request.old is not None and request.old.uid != view.uid(row)):
-        return
-    if gone - {""}:
-        gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
-    if back:
-        back |= called_otherwise(view, row)
-    view.history.writes.note_left_out(view.uid(row), gone, back)
 
 
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:

@@ -13,14 +13,12 @@ from suture.impact.causes.parents import beyond_size, mounting
 from suture.impact.causes.setends import set_ends
 from suture.model.clock import Now
 from suture.model.edges import Edge
-from suture.model.facts import VolumeFacts
+from suture.model.facts import RETAIN, VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, NODES, VOLUMES, ObjectKey
 from suture.model.objects import ClaimFacts
 from suture.model.placement import HOSTNAME
 from suture.model.writes import TEN_MINUTES_S
-
-RETAIN: Final = "Retain"
 
 GONE_FOR_GOOD_S: Final = TEN_MINUTES_S
 """LIMIT: how long a node that was seen to go may come back under its name, with its disks: one that

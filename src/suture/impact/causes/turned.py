@@ -28,7 +28,8 @@ TURNED: Final = 64
 """LIMIT: Services of one route that are looked at when it leaves them: more is no turn but
 another route."""
 
-_NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
+NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
+"""Edges to a Service of what is made for it, and asks nothing of it."""
 
 
 def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
@@ -70,7 +71,7 @@ def traffic_left(view: GraphView, service: int, removed: Collection[int], now: N
     if not isinstance(facts, ServiceFacts) or facts.type != "ClusterIP":
         return False
     return not view.namespace(service).startswith(RESERVED) and not any(
-        link.present and link.edge not in _NO_READERS and link.row not in removed
+        link.present and link.edge not in NO_READERS and link.row not in removed
         for link in view.needed_by(service)
     )
 

@@ -66,17 +66,8 @@ def engine_effects(scene: Scene) -> Iterable[DataLost]:
         if not claims or (not pods and keeps(scene, resource)):
             continue
         copies = sum(snapshots_of(scene, claim) + siblings.of(claim) for claim in claims)
-        yield DataLost(
-            holder=scene.victim(row),
-            volume=view.name(volume),
-            reclaim=DELETE,
-            bound=True,
-            mounted=len(pods),
-            copies=copies,
-            last_copy=not copies,
-            explained=scene.causes.explains(row)
-            or all(left_over(view, claim, scene.now) for claim in claims),
-        )
+        left = all(left_over(view, claim, scene.now) for claim in claims)
+        yield _lost(scene, row, volume, len(pods), copies=copies, left=left)
 
 
 def _last_replicas(scene: Scene) -> Iterable[DataLost]:
@@ -94,16 +85,23 @@ def _last_replicas(scene: Scene) -> Iterable[DataLost]:
                 continue
             pods = [pod for claim in bound_to(view, volume) for pod in mounting(view, claim)]
             if pods:
-                yield DataLost(
-                    holder=scene.victim(row),
-                    volume=view.name(volume),
-                    reclaim=DELETE,
-                    bound=True,
-                    mounted=len(pods),
-                    copies=0,
-                    last_copy=True,
-                    explained=scene.causes.explains(row),
-                )
+                yield _lost(scene, row, volume, len(pods))
+
+
+def _lost(
+    scene: Scene, row: int, volume: int, mounted: int, *, copies: int = 0, left: bool = False
+) -> DataLost:
+    """Return what is lost of a bound volume with what an engine keeps of it; `left`: by nobody."""
+    return DataLost(
+        holder=scene.victim(row),
+        volume=scene.view.name(volume),
+        reclaim=DELETE,
+        bound=True,
+        mounted=mounted,
+        copies=copies,
+        last_copy=not copies,
+        explained=left or scene.causes.explains(row),
+    )
 
 
 def _keeps_replicas(scene: Scene, owner: Owner, row: int) -> bool:

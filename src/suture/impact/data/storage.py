@@ -25,7 +25,7 @@ from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.edges import Edge
-from suture.model.facts import SnapshotContentFacts, VolumeFacts
+from suture.model.facts import RETAIN, SnapshotContentFacts, VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -47,7 +47,7 @@ OUT_OF_SERVICE: Final = frozenset(
 """Taints of a node from which volumes are detached, whatever runs there.
 SOURCE: core/v1 TaintNodeOutOfService, TaintNodeUnreachable."""
 
-RETAIN, DELETE, NONE = "Retain", "Delete", ""
+DELETE, NONE = "Delete", ""
 
 
 def data_effects(scene: Scene) -> Iterable[DataLost]:

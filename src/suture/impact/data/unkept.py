@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from suture.impact.causes.parents import mounting
-from suture.impact.data.storage import DELETE, RETAIN
+from suture.impact.data.storage import DELETE
 from suture.impact.effects import DataLost
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.sweeps import OTHERS, swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
-from suture.model.facts import VolumeFacts
+from suture.model.facts import RETAIN, VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import VOLUMES
 from suture.model.objects import Facts

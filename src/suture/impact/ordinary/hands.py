@@ -13,6 +13,7 @@ from suture.impact.causes.counters import dropped, taken_from
 from suture.impact.causes.explained import RECREATED_BY, made_today
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting
 from suture.impact.causes.resting import rests
+from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
@@ -33,8 +34,6 @@ AT_WORK: Final = 64
 is no errand."""
 
 SYSTEM: Final = "kube-system"
-
-_NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 
 
 def made_lately(scene: Scene, row: int) -> bool:
@@ -297,7 +296,7 @@ def readers_of(scene: Scene, service: int) -> list[int] | None:
     links = [
         link
         for link in view.needed_by(service)
-        if link.present and link.edge not in _NO_READERS and link.row not in scene.removed
+        if link.present and link.edge not in NO_READERS and link.row not in scene.removed
     ]
     routed = [link for link in links if link.edge is Edge.ROUTES_TO]
     idle = {link.row for link in routed} - {link.row for link in routed if not link.optional}
