@@ -176,6 +176,45 @@ def test_the_second_webhook_of_a_configuration_is_weighed_by_itself() -> None:
     assert by(MESH, configuration(hook(), second), configuration(hook()))
 
 
+BUNDLE = "Q" * 400
+NAMED: dict[str, Any] = {"service": {"namespace": "mesh", "name": "injector"}}
+ELSEWHERE = {"service": {"namespace": "mesh", "name": "injector-2"}}
+KNOWN = hook(namespaceSelector=OPTED_IN, clientConfig={**NAMED, "caBundle": BUNDLE})
+FILLED_IN = {"cert-manager.io/inject-ca-from": "mesh/injector"}
+
+
+@pytest.mark.parametrize(
+    ("given_hook", "noted", "refused"),
+    [
+        pytest.param({"clientConfig": NAMED}, {}, True, id="gone"),
+        pytest.param({"clientConfig": {**NAMED, "caBundle": "Cg=="}}, {}, True, id="blank"),
+        pytest.param(
+            {"clientConfig": NAMED, "matchConditions": [{"name": "a", "expression": "true"}]},
+            {}, True, id="whatever-it-matches",
+        ),
+        pytest.param({"clientConfig": NAMED}, {"mesh/note": "a"}, True, id="noted-otherwise"),
+        pytest.param({"clientConfig": NAMED}, FILLED_IN, False, id="filled-in-by-somebody"),
+        pytest.param(
+            {"clientConfig": {**NAMED, "caBundle": "R" * 300}}, {}, False, id="another"
+        ),
+        pytest.param({"clientConfig": ELSEWHERE}, {}, False, id="another-service"),
+        pytest.param({"clientConfig": {"url": "https://a"}}, {}, False, id="by-address"),
+        pytest.param({"clientConfig": NAMED, "failurePolicy": "Ignore"}, {}, False, id="open"),
+        pytest.param({"clientConfig": NAMED, "name": "new.example.com"}, {}, False, id="new"),
+    ],
+)  # fmt: skip
+def test_what_vouches_for_a_webhook_is_not_taken_away(
+    given_hook: dict[str, Any], noted: dict[str, str], *, refused: bool
+) -> None:
+    """No call to a fail-closed webhook would be believed; unless somebody is asked to fill it in."""
+    after = configuration({**KNOWN, **given_hook})
+    after["metadata"]["annotations"] = noted
+    found = by(MESH, after, configuration(KNOWN))
+    assert ("would lose its caBundle: every call to inject.mesh.example.com" in found) is refused
+    assert bool(found) is refused
+    assert by(MESH, after) == "", "what is new is filled in later"
+
+
 @pytest.mark.parametrize(
     ("user", "groups", "refused"),
     [
@@ -227,7 +266,11 @@ CONFIGURATIONS = st.none() | st.fixed_dictionaries(
                 {
                     "name": WORDS,
                     "clientConfig": st.sampled_from(
-                        [{"url": "u"}, {"service": {"namespace": "mesh", "name": "s"}}]
+                        [
+                            {"url": "u"},
+                            {"service": {"namespace": "mesh", "name": "s"}},
+                            {"service": {"namespace": "mesh", "name": "s"}, "caBundle": BUNDLE},
+                        ]
                     ),
                 },
                 optional={

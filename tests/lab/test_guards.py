@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -313,6 +314,23 @@ def test_webhooks_that_would_match_too_much(guarded: Plane, operator: Rest) -> N
         )
         assert change("rules", [wide]) == ""
         assert change("namespaceSelector", {}) == "", "its rules are its own kind's"
+        led = {"service": {"namespace": "guards", "name": "injector"}}
+        authority = b64encode(guarded.webhook_server_ca.read_bytes()).decode()
+        admin.patch(
+            f"{hooks}/guards-injector",
+            [
+                {
+                    "op": "replace",
+                    "path": "/webhooks/0/clientConfig",
+                    "value": {**led, "caBundle": authority},
+                }
+            ],
+            kind="json",
+        )
+        assert "would lose its caBundle: every call to inject." in change("clientConfig", led)
+        filled_in = {"metadata": {"annotations": {"cert-manager.io/inject-ca-from": "guards/a"}}}
+        admin.patch(f"{hooks}/guards-injector", filled_in)
+        assert change("clientConfig", led) == ""
         admin.patch(f"{profile}/guards-reach", {"spec": {"stage": "warn"}})
         admin.patch(
             f"{hooks}/guards-injector",

@@ -3,7 +3,8 @@
 Pure. Writes of webhook configurations are sent to no webhook, so that Suture is not asked about
 them; this policy is, inside the API server. It refuses what is certain from the configuration
 alone: where a label of a namespace or an object decides, or a match condition, it lets pass, and
-the watch tells of it. Source: the webhook predicates of the API server.
+the watch tells of it. So it does what makes every call fail at once: the authority taken away that
+vouched for who answers. Source: the webhook predicates and `caBundle` of the API server.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 _SYSTEM = "kube-system"
 _HEARTBEATS = (_SYSTEM, "kube-node-lease")
 _WRITES = ("*", "CREATE", "UPDATE", "DELETE")
+_SMALLEST_BUNDLE = 64
+"""A shorter `caBundle` is no certificate: charts write a line break where others fill it in."""
+
+_INJECTED = r"^([^/]*/)?(inject-ca|inject-apiserver-ca)"
+"""As `impact.admission.vouching` has it."""
+
 _RENEWED_WITHIN_S = 5
 """As `impact.admission.scope` has it."""
 
@@ -68,13 +75,20 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
             "groups": GROUPS,
             "enforced": _enforced(installation),
             "newly": f"object != null ? {newly} : []",
+            "unvouched": f"object != null && {_unvouched(before)} : []",
         },
-        expression="!variables.enforced || size(variables.newly) == 0",
+        expression=(
+            "!variables.enforced || size(variables.newly) == 0 && size(variables.unvouched) == 0"
+        ),
         message=(
             "'suture: a webhook of ' + (has(object.metadata.name) ? object.metadata.name : '') + "
+            "(size(variables.newly) > 0 ? "
             "' fails closed, or waits too long, and would match ' + variables.newly.join(', ') + "
             f"', which could not be written while it is down [{REACH_POLICY}]; exclude "
-            "kube-system and its own namespace by kubernetes.io/metadata.name, or ask a person'"
+            "kube-system and its own namespace by kubernetes.io/metadata.name, or ask a person' : "
+            "' fails closed and would lose its caBundle: every call to ' + "
+            f"variables.unvouched.join(', ') + ' would fail [{REACH_POLICY}]; keep the field, have "
+            "it filled in by an annotation, or ask a person')"
         ),
         plain="suture: a fail-closed webhook would match what must work while it is down",
         failure="Ignore",
@@ -128,10 +142,39 @@ def _enforced(installation: Installation) -> str:
 
 def _closed(w: str) -> str:
     """Whether it fails closed, and nothing but its selectors and rules narrows it."""
+    return f"{_fails(w)} && !(has({w}.matchConditions) && size({w}.matchConditions) > 0)"
+
+
+def _fails(w: str) -> str:
+    return f"(!has({w}.failurePolicy) || {w}.failurePolicy != 'Ignore')"
+
+
+def _unvouched(before: str) -> str:
+    """Which webhooks that stay where they lead lose their authority, as a condition and a list."""
     return (
-        f"(!has({w}.failurePolicy) || {w}.failurePolicy != 'Ignore') && "
-        f"!(has({w}.matchConditions) && size({w}.matchConditions) > 0)"
+        f"has(object.webhooks) && !({_injected('object')}) ? object.webhooks.filter(w, "
+        f"{_fails('w')} && has(w.clientConfig.service) && !({_vouched('w')}) && "
+        f"{before}.exists(o, o.name == w.name && ({_same_service('o', 'w')}) && "
+        f"({_vouched('o')}))).map(w, w.name)"
     )
+
+
+def _vouched(w: str) -> str:
+    """Whether it names an authority for the certificate of who answers."""
+    bundle = f"{w}.clientConfig.caBundle"
+    return f"has({bundle}) && size({bundle}) >= {_SMALLEST_BUNDLE}"
+
+
+def _same_service(o: str, w: str) -> str:
+    """Whether one led, before, to the Service that the other leads to."""
+    was, now = f"{o}.clientConfig.service", f"{w}.clientConfig.service"
+    return f"has({was}) && {was}.name == {now}.name && {was}.namespace == {now}.namespace"
+
+
+def _injected(thing: str) -> str:
+    """Whether an annotation asks somebody to fill the authority in."""
+    noted = f"{thing}.metadata.annotations"
+    return f"has({noted}) && {noted}.exists(k, k.matches({text(_INJECTED)}))"
 
 
 def _slow(w: str) -> str:
