@@ -34,7 +34,13 @@ def shop(plane: Plane) -> Iterator[Plane]:
         f"{HOME}/services",
         {"metadata": {"name": "web"}, "spec": {"selector": labels, "ports": [{"port": 80}]}},
     )
-    pod = {"containers": [{"name": "main", "image": "none"}]}
+    admin.create(
+        f"{HOME}/secrets",
+        {"metadata": {"name": "database"}, "stringData": {"password": "a", "former": "b"}},
+    )
+    word = {"secretKeyRef": {"name": "database", "key": "password"}}
+    container = {"name": "main", "image": "none", "env": [{"name": "PASSWORD", "valueFrom": word}]}
+    pod = {"containers": [container]}
     template = {"metadata": {"labels": labels}, "spec": pod}
     spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
     admin.create(DEPLOYMENT.rpartition("/")[0], {"metadata": {"name": "web"}, "spec": spec})
@@ -71,6 +77,22 @@ def test_a_dry_run_tells_the_impact(shop: Plane, identity: Person | ServiceAccou
     assert "pods" in scaled
     assert client.exists(SERVICE)
     assert client.get(DEPLOYMENT)["spec"]["replicas"] == 2
+
+
+def test_entries_of_secrets_are_read_where_they_are_written(shop: Plane) -> None:
+    """Secrets are listed by their names alone here; a write shows which entries it takes."""
+    client, secret = shop.client(ACCOUNT), f"{HOME}/secrets/database"
+
+    def without(entry: str) -> str:
+        live = client.get(secret)
+        del live["data"][entry]
+        return warnings(client, "PUT", secret, live)
+
+    named, unnamed = without("password"), without("former")
+
+    assert "impact, " in named
+    assert "secret" in named
+    assert "impact, " not in unnamed
 
 
 def test_what_changes_nothing_is_told_nothing(shop: Plane) -> None:
