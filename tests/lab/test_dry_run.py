@@ -90,9 +90,9 @@ def test_entries_of_secrets_are_read_where_they_are_written(shop: Plane) -> None
 
     named, unnamed = without("password"), without("former")
 
-    assert "impact, " in named
-    assert "secret" in named
-    assert "impact, " not in unnamed
+    assert "secrets asking/database password: " in named
+    assert "could not start again" in named
+    assert "could not start again" not in unnamed
 
 
 def test_what_changes_nothing_is_told_nothing(shop: Plane) -> None:
