@@ -90,6 +90,7 @@ def test_an_object_of_one_namespace_needs_none() -> None:
 
     assert resolve_object(SERVICES, "db", None, keys) == key("shop", "db")
     assert resolve_object(SERVICES, "web", "desk", keys) == key("desk", "web")
+    assert resolve_object(SERVICES, "desk/web", None, keys) == key("desk", "web")
     with pytest.raises(AmbiguousKindError, match="`desk`, `shop`: choose one with `-n NAMESPACE`"):
         resolve_object(SERVICES, "web", None, keys)
 

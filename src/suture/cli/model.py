@@ -59,7 +59,7 @@ def show(
     Parameters
     ----------
     thing:
-        KIND/NAME, the kind as kubectl takes it: `deploy/web`, `svc/web`,
+        KIND/NAME, or KIND/NAMESPACE/NAME, the kind as kubectl takes it: `deploy/web`, `svc/web`,
         `certificates.cert-manager.io/web`.
     namespace:
         Where it is; may be left out where only one namespace has such an object.

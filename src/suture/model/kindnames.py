@@ -156,10 +156,13 @@ def resolve_object(
 ) -> ObjectKey:
     """Return the key among a type's `keys` that is meant; None: any namespace, if just one has it.
 
+    A name may be written with its namespace before it, as it is printed everywhere.
     `unknown`: why nobody can say which objects of the type there are; empty where it is known.
     Errors: NoSuchObjectError with names that begin alike, AmbiguousKindError for several.
     """
     known = sorted(keys)
+    if namespace is None and "/" in name:
+        namespace, _, name = name.partition("/")
     # WHY: a cluster-scoped object has no namespace, whatever the flag says; as kubectl has it.
     found = [
         key
