@@ -161,6 +161,7 @@ def resolve_object(
     Errors: NoSuchObjectError with names that begin alike, AmbiguousKindError for several.
     """
     known = sorted(keys)
+    asked, place = name, f" in namespace `{namespace}`" if namespace else ""
     if namespace is None and "/" in name:
         namespace, _, name = name.partition("/")
     # WHY: a cluster-scoped object has no namespace, whatever the flag says; as kubectl has it.
@@ -179,15 +180,14 @@ def resolve_object(
         )
     if found:
         return found[0]
-    place = f" in namespace `{namespace}`" if namespace else ""
     if unknown:
-        raise NoSuchObjectError(f"whether {kind} `{name}`{place} is there is unknown: {unknown}")
+        raise NoSuchObjectError(f"whether {kind} `{asked}`{place} is there is unknown: {unknown}")
     near = [key for key in known if key.name.startswith(name[:4])] or known
     hint = ", ".join(f"`{_place(key)}{key.name}`" for key in near[:SAID])
     raise NoSuchObjectError(
-        f"no {kind} `{name}`{place}; near it, of {len(known):,}: {hint}"
+        f"no {kind} `{asked}`{place}; near it, of {len(known):,}: {hint}"
         if near
-        else f"no {kind} `{name}`{place}; the model holds none of this kind"
+        else f"no {kind} `{asked}`{place}; the model holds none of this kind"
     )
 
 
