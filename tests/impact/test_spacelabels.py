@@ -109,6 +109,22 @@ def test_a_webhook_is_asked_about_a_namespace_no_more() -> None:
     assert looked_into(space("web", **IN), space("web", team="a", **IN)) == []
 
 
+def test_a_webhook_of_the_next_revision_stands_in() -> None:
+    """A namespace is handed over by one write: a label goes, another comes."""
+    hooks = [
+        webhook("old", ServiceRef("mesh", "old"), namespaces=Selector.of(IN)),
+        webhook("new", ServiceRef("mesh", "new"), namespaces=Selector.of({"revision": "2"})),
+    ]
+    before = space("web", **IN)
+    view = view_of(before, workload("web", "web"), hooks)
+
+    def lost(**labels: str) -> list[Hollowed]:
+        return effects(impact_of(update(before, space("web", **labels)), view), Hollowed)
+
+    assert lost(revision="2") == []
+    assert [(one.before, one.after) for one in lost(revision="1")] == [(1, 0)]
+
+
 def test_an_empty_namespace_loses_nothing() -> None:
     """Whoever is labelled anew before anything runs there."""
     before = space("idle", **IN)

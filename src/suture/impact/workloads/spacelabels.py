@@ -7,6 +7,7 @@ Source: networking/v1 NetworkPolicyPeer (`namespaceSelector`); admissionregistra
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -19,7 +20,13 @@ from suture.model.edges import Selection
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.graph import GraphView
 from suture.model.matchsets import Call, Match, matches
-from suture.model.names import MUTATING_WEBHOOKS, NAMESPACES, PODS, VALIDATING_WEBHOOKS
+from suture.model.names import (
+    MUTATING_WEBHOOKS,
+    NAMESPACES,
+    PODS,
+    VALIDATING_WEBHOOKS,
+    Resource,
+)
 from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
 POLICIES_ASKED: Final = 20_000
@@ -141,9 +148,19 @@ def _others(view: GraphView, peer: Selection, name: str) -> Iterator[str]:
 def _webhooks(
     scene: Scene, name: str, old: Mapping[str, str], new: Mapping[str, str], kinds: list[int]
 ) -> tuple[int, int]:
-    """Return how many webhooks are asked about new pods of a namespace, and how many still are."""
-    asked = [one for _, one in hooks_by_space(scene.view) if _asked(scene, one, name, old, kinds)]
-    return len(asked), sum(_asked(scene, one, name, new, kinds) for one in asked)
+    """Return how many webhooks are asked about new pods of a namespace, and how many still are.
+
+    One that looks in from now on stands in for one of its sort that does not any more: so an
+    injector hands a namespace over to its next revision.
+    """
+    view = scene.view
+    asked: Counter[Resource] = Counter()
+    still: Counter[Resource] = Counter()
+    for row, one in hooks_by_space(view):
+        resource = view.resource(row)
+        asked[resource] += _asked(scene, one, name, old, kinds)
+        still[resource] += _asked(scene, one, name, new, kinds)
+    return asked.total(), sum(min(still[one], count) for one, count in asked.items())
 
 
 def hooks_by_space(view: GraphView) -> Iterator[tuple[int, Webhook]]:
