@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, delete, graph_of, owner, thing
+from support.cluster import START, delete, graph_of, owner, thing, webhook
 from suture.impact.causes.recent import remember
+from suture.impact.causes.turned import remember_unread
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.project import project
 from suture.model.clock import Now
@@ -217,3 +218,22 @@ def test_of_this_hour() -> None:
     cluster.turn("green", ago_s=HOUR_S + 120)
 
     assert refused(cluster)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["gone", "another-leads-there"])
+def test_what_answered_a_webhook_goes_after_its_configuration(*, again: bool) -> None:
+    """Uninstalled in order: nothing leads to the Service any more; unless something does."""
+    hook = webhook("judge", ServiceRef("shop", "blue"))
+    graph = graph_of(thing(NAMESPACES, "shop"), version("blue"), hook)
+    view = GraphView(graph, History())
+    graph.remove(hook.key)
+    remember_unread(hook, view, START)
+    if again:
+        graph.put(webhook("other", ServiceRef("shop", "blue")))
+
+    def emptied(seen: GraphView) -> list[bool]:
+        impact = impact_of(delete(version("blue")[0]), seen, now=START)
+        return [one.explained for one in effects(impact, ServiceEmptied)]
+
+    assert emptied(view) == [not again]
+    assert emptied(GraphView(graph, History())) == [False], "it is remembered, not guessed"

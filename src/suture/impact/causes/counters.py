@@ -122,5 +122,5 @@ def to_change(uid: str) -> str:
 
 
 def turned(uid: str) -> str:
-    """Name the counter of routes that left a Service for another that serves as many."""
+    """Name the counter of routes that left a Service for another, and of webhooks that left it."""
     return f"turned/{uid}"

@@ -1,4 +1,4 @@
-"""Services from which routes were turned to others that serve as many: their traffic has left.
+"""Services that routes left for others that serve as many, or webhooks: their traffic has left.
 
 Beside `replaced`, where the next Service reaches the same pods: here it has pods of its own. So the
 next version of an application is made under a name of its own, routes are led to it, and then the
@@ -6,7 +6,7 @@ one before goes. Weights are not compared, nor paths.
 
 What is lost where that was a mistake: what callers within the cluster asked by its name, which
 nothing in the API tells.
-LIMIT: a turn is remembered for an hour.
+LIMIT: either is remembered for an hour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import REPLICA_SETS, RESERVED, SERVICES
-from suture.model.objects import RouteFacts, ServiceFacts, WorkloadFacts
+from suture.model.objects import (
+    ApiServiceFacts,
+    ClusterObject,
+    RouteFacts,
+    ServiceFacts,
+    WebhookFacts,
+    WorkloadFacts,
+)
+from suture.model.references import services_referred
 from suture.model.writes import HOUR_S
 
 TURNED: Final = 64
@@ -53,6 +61,14 @@ def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
         view.history.writes.count(turned(view.uid(row)), now)
 
 
+def remember_unread(gone: ClusterObject, view: GraphView, now: Now) -> None:
+    """Remember to which Services the API server made calls by a configuration that is gone."""
+    if isinstance(gone.facts, (WebhookFacts, ApiServiceFacts)):
+        for row in map(view.service, services_referred(gone)):
+            if row is not None:
+                view.history.writes.count(turned(view.uid(row)), now)
+
+
 def _backends(view: GraphView, of: RouteFacts, beside: RouteFacts) -> list[int]:
     """Return the Services to which one version of a route leads and the other does not."""
     refs = [one for one in dict.fromkeys(of.services) if one not in beside.services]
@@ -61,7 +77,7 @@ def _backends(view: GraphView, of: RouteFacts, beside: RouteFacts) -> list[int]:
 
 
 def traffic_left(view: GraphView, service: int, removed: Collection[int], now: Now | None) -> bool:
-    """Whether routes left a Service within the hour for another, and nothing names it any more.
+    """Whether routes or webhooks left a Service within the hour, and nothing names it any more.
 
     It is asked by its name alone: of type ClusterIP, and not of the cluster itself.
     """
