@@ -51,6 +51,12 @@ def test_the_object_behind_a_bound_volume() -> None:
     assert lost(volume(), CLAIM, user()) == [(1, True)]
 
 
+def test_a_volume_that_tells_no_driver() -> None:
+    """An engine that gives it out as a path or an address: by its name, where pods use it."""
+    assert lost(volume(driver=""), CLAIM, user()) == [(1, True)]
+    assert lost(volume(driver="", name="pvc-2"), CLAIM, user()) == []
+
+
 def test_a_snapshot_is_a_copy() -> None:
     """It holds what goes, of an earlier hour."""
     snapshot = needing(

@@ -1,8 +1,9 @@
 """Custom resources that are volumes: what a storage engine keeps of the data behind one.
 
 Told by names and types, never by product: a bound PersistentVolume has the object's name, its
-driver is of the domain that the object's group is of, and the type is called one of volumes. When
-the object goes, the engine erases what it holds, and the volume stays with nothing behind it.
+driver, if it has one, is of the domain of the object's group, and the type is called one of
+volumes. When the object goes, the engine erases what it holds, and the volume stays with nothing
+behind it.
 Source: core/v1 CSIPersistentVolumeSource; an engine names its own object after the volume that it
 was asked for (`CreateVolumeRequest.name`).
 """
@@ -62,8 +63,9 @@ def engine_effects(scene: Scene) -> Iterable[DataLost]:
             continue
         claims = bound_to(view, volume)
         pods = [pod for claim in claims for pod in mounting(view, claim)]
-        # WHY: its own engine clears one away that nobody uses, to take it up again from a copy.
-        if not claims or (not pods and keeps(scene, resource)):
+        # WHY: its own engine clears one away that nobody uses, to take it up again from a copy; and
+        # the name alone says little of what nobody uses.
+        if not claims or (not pods and (not _driver_of(view, volume) or keeps(scene, resource))):
             continue
         copies = sum(snapshots_of(scene, claim) + siblings.of(claim) for claim in claims)
         left = all(left_over(view, claim, scene.now) for claim in claims)
@@ -124,14 +126,23 @@ def _keeps_replicas(scene: Scene, owner: Owner, row: int) -> bool:
 
 
 def _volume_of(view: GraphView, row: int) -> int | None:
-    """Return the bound volume that a custom resource is, by its name and its driver's domain."""
+    """Return the bound volume that a custom resource is, by its name and its driver's domain.
+
+    By its name alone where no driver is told: what an engine gives out as a path or an address.
+    """
     volume = view.find(ObjectKey(VOLUMES, "", view.name(row)))
     facts = view.facts(volume) if volume is not None else None
     if volume is None or not isinstance(facts, VolumeFacts) or facts.phase != "Bound":
         return None
-    if not facts.driver or domain(facts.driver) != domain(view.resource(row).group):
+    driver = _driver_of(view, volume)
+    if driver and domain(driver) != domain(view.resource(row).group):
         return None
     return None if view.gone(volume) or view.terminating(volume) else volume
+
+
+def _driver_of(view: GraphView, volume: int) -> str:
+    facts = view.facts(volume)
+    return facts.driver if isinstance(facts, VolumeFacts) else ""
 
 
 def bound_to(view: GraphView, volume: int) -> list[int]:
