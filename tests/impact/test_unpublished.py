@@ -1,16 +1,18 @@
-"""Addresses that routes say no more: one that is withdrawn, or one after the other."""
+"""Addresses that routes and load balancers say no more: one is withdrawn, or one after the other."""
 
 from __future__ import annotations
 
 import pytest
 
 from support.asking import effects
-from support.cluster import service, workload
+from support.cluster import operator, service, thing, workload
 from support.unfolding import OTHER, Unfolding
 from support.writes import Body, body, trimmed, write
 from suture.impact.effects import EntriesDropped
 from suture.model.actor import Actor
-from suture.model.names import INGRESSES
+from suture.model.deeds import Deed, What
+from suture.model.names import CRDS, INGRESSES, SERVICES, Resource
+from suture.model.objects import CrdFacts
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 
@@ -69,3 +71,78 @@ def test_each_actor_and_each_hour_is_another() -> None:
     assert routes.publish(2) == [False]
     routes.now = routes.now.plus_s(4000)
     assert routes.publish(3) == [False]
+
+
+POOLS = Resource("pools.example.io", "addresspools")
+POOL = thing(POOLS, "public", "balancers")
+BALANCER = operator("system:serviceaccount:balancers:controller")
+
+
+def front(at: int, *addresses: str, kind: str = "LoadBalancer") -> Body:
+    """Make the Service of an edge whose address is of the pool `public`."""
+    made = body(
+        "Service", f"edge-{at}", spec={"type": kind, "selector": {"app": "web"}},
+        status={"loadBalancer": {"ingress": [{"ip": one} for one in addresses]}},
+    )  # fmt: skip
+    made["metadata"] |= {"annotations": {"pools.example.io/allocated-from": "public"}}
+    return made
+
+
+class Fronts(Unfolding):
+    """Six load balancers before the same pods, each with an address of a pool."""
+
+    def __init__(self, replicas: int = 2, kind: str = "LoadBalancer") -> None:
+        self.kind = kind
+        self.bodies = [front(at, HERE, kind=kind) for at in range(6)]
+        defined = thing(CRDS, str(POOLS), facts=CrdFacts(POOLS, "AddressPool", namespaced=True))
+        edges = [trimmed(SERVICES, one) for one in self.bodies]
+        super().__init__(edges, workload("web", replicas=replicas), defined, POOL)
+
+    def publish(self, at: int, *addresses: str, by: Actor = BALANCER) -> list[bool]:
+        """Write which address a Service was given, and return whether what is lost is critical."""
+        new = front(at, *addresses, kind=self.kind)
+        impact = self.ask(write(SERVICES, self.bodies[at], new, subresource="status"), by)
+        self.bodies[at] = new
+        self.things[trimmed(SERVICES, new).key] = trimmed(SERVICES, new)
+        return [one.critical for one in effects(impact, EntriesDropped)]
+
+
+def test_who_takes_one_address_after_the_other_back_is_told_at_the_third() -> None:
+    """Its pools were not read yet: nobody from outside reaches what is Ready behind them."""
+    fronts = Fronts()
+    assert [fronts.publish(at) for at in range(4)] == [[False], [False], [True], [True]]
+
+
+def test_load_balancers_that_get_other_addresses_lose_none() -> None:
+    """Another pool, and what was taken back and given again counts no more."""
+    fronts = Fronts()
+    assert [fronts.publish(at, THERE) for at in range(6)] == [[]] * 6
+    assert [fronts.publish(at) + fronts.publish(at, HERE) for at in range(6)] == [[False]] * 6
+
+
+@pytest.mark.parametrize(("replicas", "kind"), [(0, "LoadBalancer"), (2, "ClusterIP")])
+def test_what_serves_nobody_outside_may_give_its_address_back(replicas: int, kind: str) -> None:
+    """Without a Ready pod, or told to be of another type."""
+    fronts = Fronts(replicas, kind)
+    assert [fronts.publish(at) for at in range(6)] == [[]] * 6
+
+
+def test_addresses_of_a_pool_that_somebody_took_away_go_with_it() -> None:
+    """The twin: the pool of the annotation is gone, or was written by another within the hour."""
+    fronts = Fronts()
+    fronts.things.pop(POOL.key)
+    fronts.history.note_removed(POOL.uid, POOL.key, fronts.now)
+    assert [fronts.publish(at) for at in range(4)] == [[]] * 4
+    fronts = Fronts()
+    deed = Deed(What.WROTE, OTHER.user.username, 1)
+    fronts.history.writes.note(POOL.key, deed, fronts.now)
+    assert [fronts.publish(at) for at in range(4)] == [[]] * 4
+
+
+def test_an_address_is_given_back_as_somebody_asked_of_its_service() -> None:
+    """Whoever wrote the Service within the hour may have asked for another address."""
+    fronts = Fronts()
+    for at in range(3):
+        key = trimmed(SERVICES, front(at)).key
+        fronts.history.writes.note(key, Deed(What.WROTE, OTHER.user.username, 1), fronts.now)
+    assert [fronts.publish(at) for at in range(4)] == [[], [], [], [False]]

@@ -108,6 +108,23 @@ def test_services(spec: dict[str, Any], facts: ServiceFacts) -> None:
     assert facts_of(names.SERVICES, {**SERVICE, "spec": spec}) == facts
 
 
+@pytest.mark.parametrize(
+    ("status", "given"),
+    [
+        ({"loadBalancer": {"ingress": [{"ip": "192.0.2.1", "ipMode": "VIP"}]}}, True),
+        ({"loadBalancer": {"ingress": []}}, False),
+        ({"loadBalancer": {}}, False),
+        ({}, False),
+    ],
+)
+def test_a_service_that_was_given_an_address(status: dict[str, Any], given: bool) -> None:
+    """Whatever the address is: whether there is one is what the model keeps."""
+    spec = {"selector": {"app": "web"}, "type": "LoadBalancer"}
+    facts = facts_of(names.SERVICES, {**SERVICE, "spec": spec, "status": status})
+    assert isinstance(facts, ServiceFacts)
+    assert facts.given is given
+
+
 def test_endpoint_slices() -> None:
     """Endpoints without a word on readiness are ready; hand-written ones go by their address."""
     document = {

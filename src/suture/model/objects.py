@@ -56,13 +56,14 @@ class ServiceFacts(
 ):
     """What a Service adds. `selector` None: it selects nothing (endpoints by hand, or a CNAME).
 
-    `ports` are as clients reach them, `80/TCP`, sorted.
+    `ports` are as clients reach them, `80/TCP`, sorted. `given`: it has an address outside.
     """
 
     selector: Selector | None = None
     type: str = "ClusterIP"
     headless: bool = False
     ports: tuple[str, ...] = ()
+    given: bool = False
 
 
 class SliceFacts(

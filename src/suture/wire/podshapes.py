@@ -92,10 +92,19 @@ class _ServiceSpec(msgspec.Struct, rename={"cluster_ip": "clusterIP"}, gc=False)
     ports: tuple[_ServicePort, ...] | None = None
 
 
+class _Balancer(msgspec.Struct, gc=False):
+    ingress: tuple[msgspec.Raw, ...] | None = None
+
+
+class _ServiceStatus(msgspec.Struct, rename="camel", gc=False):
+    load_balancer: _Balancer | None = None
+
+
 class ServiceDocument(ManagedDocument, gc=False):
     """A Service."""
 
     spec: _ServiceSpec | None = None
+    status: _ServiceStatus | None = None
 
 
 def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
@@ -108,7 +117,14 @@ def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -
         spec.type,
         spec.cluster_ip == "None",
         tuple(sorted(f"{one.port}/{one.protocol}" for one in spec.ports or ())),
+        _is_given(doc.status),
     )
+
+
+def _is_given(status: _ServiceStatus | None) -> bool:
+    """Whether a load balancer has given a Service an address."""
+    balancer = status.load_balancer if status is not None else None
+    return balancer is not None and bool(balancer.ingress)
 
 
 class _EndpointConditions(msgspec.Struct, gc=False):

@@ -118,7 +118,7 @@ def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None)
     labels = view.labels(row)
     near = (key for label, name in labels.items() for key in _loosely(view, label, namespace, name))
     at_home = (
-        key for label, name in labels.items() for key in _at_home(view, label, name, identity)
+        key for label, name in labels.items() for key in kept_beside(view, label, name, identity)
     )
     ended = _all_ended(view, near, identity, now)
     if ended is None and now is not None:
@@ -167,7 +167,7 @@ def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator
         yield ObjectKey(Resource(group, plural), "", name)
 
 
-def _at_home(view: GraphView, label: str, name: str, identity: str) -> Iterator[ObjectKey]:
+def kept_beside(view: GraphView, label: str, name: str, identity: str) -> Iterator[ObjectKey]:
     """Yield what a label may mean in the namespace of the account that asks.
 
     So a mesh knows what it keeps in all namespaces for a cluster that it is joined to: by the name

@@ -1,24 +1,32 @@
-"""Routes of which nobody says any more where they are reached, though they lead somewhere.
+"""Routes and load balancers of which nobody says any more where they are reached, yet they serve.
 
-Beside `addresses`, where a load balancer gives an address back: here it stays, and whoever keeps
-names of hosts by the status of routes takes those away. One route is withdrawn by whoever serves it
-no more; who withdraws one after the other has lost sight of them, or stops.
-Source: networking/v1 IngressStatus, which whoever serves an Ingress writes.
+Beside `addresses`, where a load balancer gives an address back as its Service says. Here nobody has
+said so: whoever keeps names of hosts by these statuses takes those away, and what is announced by
+them is announced no more. One is withdrawn by whoever serves it no more; who withdraws one after
+the other has lost sight of them, of where addresses come from, or stops.
+Source: networking/v1 IngressStatus and core/v1 ServiceStatus, which whoever serves them writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from suture.impact.causes.labelled import kept_beside
 from suture.impact.effects import EntriesDropped
-from suture.impact.ground.bodies import read_body
+from suture.impact.ground.bodies import annotations_of, read_body
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.sweeps import OTHERS, swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import INGRESSES
-from suture.model.objects import RouteFacts
+from suture.model.names import INGRESSES, SERVICES, ObjectKey
+from suture.model.objects import RouteFacts, ServiceFacts
+from suture.model.writes import HOUR_S, number
+
+LOAD_BALANCER: Final = "LoadBalancer"
+
+_PUBLISHED: Final = frozenset({INGRESSES, SERVICES})
 
 
 def writes_status(change: Change) -> bool:
@@ -27,18 +35,21 @@ def writes_status(change: Change) -> bool:
 
 
 def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
-    """Tell of an Ingress that leads to Ready pods, and is reached nowhere any more.
+    """Tell of an Ingress or a load balancer before Ready pods that is reached nowhere any more.
 
     Critical where the actor has done so to others within the hour, and they are so still.
     """
     request, view = scene.request, scene.view
-    if request.subresource != "status" or request.gvr.resource != INGRESSES:
+    resource = request.gvr.resource
+    if request.subresource != "status" or resource not in _PUBLISHED:
         return
     had = _published(request.old_body)
     row = view.find(request.key) if had and not _published(request.new_body) else None
     if row is None or view.terminating(row) or not _leads(view, row):
         return
-    others = (one for one in view.rows(INGRESSES) if one != row)
+    if resource == SERVICES and _told_to(scene):
+        return
+    others = (one for one in view.rows(resource) if one != row)
     yield EntriesDropped(
         holder=scene.victim(row),
         field="status.loadBalancer.ingress",
@@ -46,28 +57,66 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
         dropped=len(had),
         entries=tuple(had[: scene.limit]),
         readers=0,
-        critical=swept(scene, others, lambda one: _is_nowhere(view, one), What.STATUS) >= OTHERS,
+        critical=swept(scene, others, lambda one: _is_nowhere(scene, one), What.STATUS) >= OTHERS,
     )
 
 
 def _published(body: bytes) -> list[str]:
-    """Return the addresses at which a route is said to be reached."""
+    """Return the addresses at which a route or Service is said to be reached."""
     status = read_body(body).status
     balancer = status.load_balancer if status is not None else None
     given = (balancer.ingress if balancer is not None else None) or ()
     return sorted({one.ip or one.hostname for one in given} - {""})
 
 
-def _leads(view: GraphView, route: int) -> bool:
-    """Whether a route leads to a Service with a ready endpoint."""
-    facts = view.facts(route)
+def _leads(view: GraphView, row: int) -> bool:
+    """Whether a route leads to a Service with a ready endpoint, or a load balancer has one."""
+    facts = view.facts(row)
+    if isinstance(facts, ServiceFacts):
+        return facts.type == LOAD_BALANCER and view.serving_count(row) > 0
     if not isinstance(facts, RouteFacts):
         return False
     services = map(view.service, facts.services)
     return any(one is not None and view.serving_count(one) > 0 for one in services)
 
 
-def _is_nowhere(view: GraphView, route: int) -> bool:
-    """Whether a route leads somewhere and says no address."""
-    facts = view.facts(route)
-    return isinstance(facts, RouteFacts) and not facts.addresses and _leads(view, route)
+def _is_nowhere(scene: Scene, row: int) -> bool:
+    """Whether a route or load balancer leads somewhere and says no address, though nobody asked."""
+    view = scene.view
+    match view.facts(row):
+        case ServiceFacts(given=given):
+            if given or _written_by_another(scene, view.key(row)):
+                return False
+        case RouteFacts(addresses=addresses) if addresses:
+            return False
+    return _leads(view, row)
+
+
+def _told_to(scene: Scene) -> bool:
+    """Whether somebody else changed a Service within the hour, or what its address comes from.
+
+    That is named by an annotation of the Service, and is of the actor's own namespace: the pool.
+    """
+    request, view = scene.request, scene.view
+    identity = request.user.username
+    if _written_by_another(scene, request.key):
+        return True
+    for note, name in annotations_of(request.old_body).items():
+        for key in kept_beside(view, note, name, identity):
+            row = view.find(key)
+            gone = view.terminating(row) if row is not None else _went(view, key)
+            if gone or _written_by_another(scene, key):
+                return True
+    return False
+
+
+def _went(view: GraphView, key: ObjectKey) -> bool:
+    return view.history.removed_at(key) is not None
+
+
+def _written_by_another(scene: Scene, key: ObjectKey) -> bool:
+    """Whether the last to write an object within the hour was another than who asks."""
+    if scene.now is None:
+        return False
+    last = scene.view.history.writes.last(key, What.WROTE, scene.now, HOUR_S)
+    return last is not None and last != number(scene.request.user.username)
