@@ -15,7 +15,7 @@ from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, CRDS, GATEWAYS, NODES, PODS, SERVICES, Resource
+from suture.model.names import CLAIMS, CRDS, GATEWAYS, INGRESSES, NODES, PODS, SERVICES, Resource
 from suture.model.objects import (
     ClaimFacts,
     ClusterObject,
@@ -96,6 +96,45 @@ def test_other_labels_name_no_parent(labels: dict[str, str]) -> None:
     """Nor what is not there, nor a type of another group."""
     view = world(GATEWAY, thing(TUNNELS, "web", "shop"), front(labels))
     assert told(view, front(labels)) == (0, 0)
+
+
+MESHES = Resource("install.mesh.example", "meshes")
+MESH = thing(MESHES, "web", "shop")
+DEFINED = thing(CRDS, str(MESHES), facts=CrdFacts(MESHES, "Mesh", namespaced=True))
+
+
+@pytest.mark.parametrize(
+    ("labels", "parent"),
+    [
+        pytest.param(pair("owning-resource", "install.operator.mesh.example/", ""), MESH, id="whose"),
+        pytest.param(pair("owner", "mesh.example/"), MESH, id="owner"),
+        pytest.param(
+            pair("stack", "ingress.k8s.cloud.example/"), thing(INGRESSES, "web", "shop"),
+            id="ingress",
+        ),
+        pytest.param(
+            pair("stack", "service.k8s.cloud.example/"), thing(SERVICES, "web", "shop"),
+            id="service",
+        ),
+    ],
+)  # fmt: skip
+def test_a_pair_may_say_whose_and_of_no_kind(labels: dict[str, str], parent: ClusterObject) -> None:
+    """A type of the same domain, or what the group begins with: wanted, and explained once gone."""
+    assert told(world(DEFINED, parent, front(labels)), front(labels)) == (0, 1)
+    going = msgspec.structs.replace(parent, deleted=1.0)
+    assert told(world(DEFINED, going, front(labels)), front(labels)) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param(pair("policy", "generate.mesh.example/"), id="not-whose"),
+        pytest.param(pair("owning-resource", "install.other.example/", ""), id="another-domain"),
+    ],
+)
+def test_a_pair_that_does_not_say_whose_names_nobody(labels: dict[str, str]) -> None:
+    """What made an object at some time may be named as well, and does not ask for it."""
+    assert told(world(DEFINED, MESH, front(labels)), front(labels)) == (0, 0)
 
 
 BESIDE = {"edge.example.com/blue-tunnel": "web"}

@@ -12,6 +12,7 @@ Source: Gateway API, GEP-1762; labels as controllers write them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from suture.impact.causes.over import outlived
@@ -20,7 +21,17 @@ from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, CRDS, GATEWAYS, SECRETS, ObjectKey, Resource, plural_of
+from suture.model.names import (
+    CLAIMS,
+    CRDS,
+    GATEWAYS,
+    INGRESSES,
+    SECRETS,
+    SERVICES,
+    ObjectKey,
+    Resource,
+    plural_of,
+)
 from suture.model.objects import CrdFacts
 from suture.model.writes import HOUR_S, number
 
@@ -36,6 +47,12 @@ _ANY_KIND: Final = frozenset({"instance", "name", "owner", "owned-by", "parent"}
 _KUBERNETES: Final = (".k8s.io", "kubernetes.io")
 _OTHER_GROUPS: Final = (*_KUBERNETES, "helm.sh")
 
+_OWNING: Final = frozenset({"owned", "owner", "owning", "parent"})
+"""First words of labels, in a pair with a namespace, that say whose an object is."""
+
+_BY_WORD: Final = {"ingress": INGRESSES, "service": SERVICES}
+"""Types of which a controller marks what it makes for them by a group of its own that begins so."""
+
 _DEFINITIONS: Final = (CRDS,)
 
 _DATA: Final = frozenset({CLAIMS, SECRETS})
@@ -46,7 +63,8 @@ def label_parent(view: GraphView, row: int) -> ObjectKey | None:
     if not _may_name(view.label_bytes(row)) or view.has_owner(row):
         return None
     labels = view.labels(row)
-    for key in (*_named(labels), *_beside(labels, view.namespace(row))):
+    beside = _beside(labels, view.namespace(row))
+    for key in chain(_named(labels), beside, _of_domain(view, labels)):
         if view.find(key) is not None or view.history.removed_at(key) is not None:
             return key
     return None
@@ -64,10 +82,15 @@ def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
         if not slash or not label.endswith(_NAMESPACE):
             continue
         name = labels.get(f"{group}/{stem}-name") or labels.get(f"{group}/{stem}")
-        for plural in _kinds(stem) if name and namespace else ():
-            yield ObjectKey(Resource(group, plural), namespace, name or "")
+        if not (name and namespace):
+            continue
+        built_in = _BY_WORD.get(group.partition(".")[0])
+        if built_in is not None:
+            yield ObjectKey(built_in, namespace, name)
+        for plural in _kinds(stem):
+            yield ObjectKey(Resource(group, plural), namespace, name)
             if plural == GATEWAYS.plural:
-                yield ObjectKey(GATEWAYS, namespace, name or "")
+                yield ObjectKey(GATEWAYS, namespace, name)
 
 
 def _beside(labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
@@ -116,7 +139,10 @@ def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None)
     if not _may_name(view.label_bytes(row)) or view.has_owner(row):
         return False
     labels = view.labels(row)
-    near = (key for label, name in labels.items() for key in _loosely(view, label, namespace, name))
+    near = chain(
+        (key for label, name in labels.items() for key in _loosely(view, label, namespace, name)),
+        _of_domain(view, labels),
+    )
     at_home = (
         key for label, name in labels.items() for key in kept_beside(view, label, name, identity)
     )
@@ -165,6 +191,22 @@ def _loosely(view: GraphView, label: str, namespace: str, name: str) -> Iterator
         return
     for plural in _kinds(word):
         yield ObjectKey(Resource(group, plural), "", name)
+
+
+def _of_domain(view: GraphView, labels: Mapping[str, str]) -> Iterator[ObjectKey]:
+    """Yield what a pair of labels may mean that says whose and of no kind, of a group beside it.
+
+    So an operator marks what it makes with `<group>/owning-resource` and `…-namespace`.
+    """
+    for label, namespace in labels.items():
+        group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
+        if not (slash and namespace and label.endswith(_NAMESPACE)):
+            continue
+        if stem.partition("-")[0] not in _OWNING or group.endswith(_OTHER_GROUPS):
+            continue
+        if name := labels.get(f"{group}/{stem}-name") or labels.get(f"{group}/{stem}"):
+            for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
+                yield ObjectKey(resource, namespace, name)
 
 
 def kept_beside(view: GraphView, label: str, name: str, identity: str) -> Iterator[ObjectKey]:
