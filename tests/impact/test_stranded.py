@@ -108,3 +108,18 @@ def test_a_claim_leaves_its_volume_to_the_next(
     things = [held, needing(other, *([to] if names else [])), *([pod("disk-2")] if mounted else [])]
 
     assert explained(mine, *things) is handed
+
+
+DRIVERS = "topology.disks.example/node"
+KNOWN = thing(NODES, "i-0abc", labels={DRIVERS: "disk-1"}, facts=NodeFacts(ready=True))
+
+
+def test_a_node_is_named_by_a_label_of_the_driver_too() -> None:
+    """No node has the label or the name: the disk is gone with its machine."""
+    assert explained(CLAIM, volume(f"{DRIVERS}=disk-1"), pod())
+
+
+@pytest.mark.parametrize("node", [BACK, KNOWN])
+def test_a_node_that_a_driver_knows_is_there(node: ClusterObject) -> None:
+    """By its name, or by the label that its kubelet put on it."""
+    assert not explained(CLAIM, volume(f"{DRIVERS}=disk-1"), pod(), node)

@@ -186,6 +186,25 @@ def test_a_local_volume_tells_its_nodes(
 
 
 @pytest.mark.parametrize(
+    ("label", "hosts"),
+    [
+        ("topology.topolvm.io/node", ("topology.topolvm.io/node=a",)),
+        ("openebs.io/nodename", ("openebs.io/nodename=a",)),
+        ("topology.ebs.csi.aws.com/zone", ()),
+        ("example.com/node-pool", ()),
+    ],
+)
+def test_a_volume_of_a_driver_tells_its_nodes(label: str, hosts: tuple[str, ...]) -> None:
+    """By a label of the driver's own that names a node; not a zone, nor a pool of nodes."""
+    one = {"key": label, "operator": "In", "values": ["a"]}
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [one]}]}}
+
+    thing = trimmed(names.VOLUMES, {"spec": {"nodeAffinity": affinity}}, "")
+
+    assert thing.facts == VolumeFacts("Retain", "", hosts)
+
+
+@pytest.mark.parametrize(
     ("fields", "annotations", "facts"),
     [
         ({}, None, StorageClassFacts("Delete")),

@@ -26,8 +26,9 @@ class VolumeFacts(
     """What a PersistentVolume adds: what becomes of the data when its claim goes.
 
     `reclaim` is Retain, Delete or Recycle; `phase` Available, Bound, Released or Failed. `hosts`:
-    the only nodes from which it can be reached, by `kubernetes.io/hostname`; empty where it is
-    bound to none by name. `driver`: the CSI driver that made it; empty where none did.
+    the only nodes from which it can be reached, by `kubernetes.io/hostname`, or as `label=name` by
+    a label of its driver; empty where it is bound to none by name. `driver`: the CSI driver that
+    made it; empty where none did.
     """
 
     reclaim: str = RETAIN

@@ -7,6 +7,7 @@ Source: core/v1 PodSpec, NodeStatus; apimachinery's resource.Quantity; Pod Secur
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -229,18 +230,26 @@ def _terms(spec: _Spec) -> tuple[Selector, ...]:
     )
 
 
+_NODE_WORDS: Final = frozenset({"hostname", "node", "nodename", "node-name"})
+"""What the labels are called, after their prefix, by which drivers of local disks name a node, as
+`topology.topolvm.io/node`. SOURCE: CSI, topology keys, which a kubelet puts on its node."""
+
+
 def hosts_of(affinity: VolumeAffinity | None) -> tuple[str, ...]:
     """Return the names of the only nodes from which a volume can be reached.
 
-    None where it does not name them in every term.
+    None where it does not name them in every term. By a label of the volume's driver a node is
+    named as `label=name`.
     """
     required = affinity.required if affinity is not None else None
     found: set[str] = set()
     for term in (required.node_selector_terms if required is not None else None) or ():
         names = [
-            one.values
-            for one in term.match_expressions or ()
-            if one.key == HOSTNAME and one.operator == Operator.IN and one.values
+            [one if single.key == HOSTNAME else f"{single.key}={one}" for one in single.values]
+            for single in term.match_expressions or ()
+            if single.operator == Operator.IN
+            and single.values
+            and single.key.rpartition("/")[2].lower() in _NODE_WORDS
         ]
         if not names:
             return ()

@@ -2,7 +2,8 @@
 
 Beside `storage`, which tells what goes with a claim. Pods that wait for such a claim wait in vain:
 whoever clears it away lets them start anew elsewhere.
-Source: core/v1 PersistentVolumeSpec.nodeAffinity; the label `kubernetes.io/hostname` of a node.
+Source: core/v1 PersistentVolumeSpec.nodeAffinity; the label `kubernetes.io/hostname` of a node, and
+those by which drivers of local disks name one.
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ def _node_is_gone(view: GraphView, volume: int, now: Now | None) -> bool:
 
 def _may_return(view: GraphView, host: str, now: Now | None) -> bool:
     """Whether a node of a name is there, or has gone so lately that it may come back."""
-    key = ObjectKey(NODES, "", host)
-    if view.find(key) is not None or view.labelled(view.rows(NODES), HOSTNAME, host):
+    label, _, name = host.rpartition("=")
+    key = ObjectKey(NODES, "", name)
+    if view.find(key) is not None or view.labelled(view.rows(NODES), label or HOSTNAME, name):
         return True
     went = view.history.removed_at(key)
     return went is not None and (
