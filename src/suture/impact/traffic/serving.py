@@ -27,6 +27,7 @@ from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next, stops_for_next
 from suture.impact.scene import Scene
+from suture.impact.traffic.away import taken_and_away
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.selection import next_keepers
 from suture.impact.traffic.shrinking import left_ready, taken_from_services
@@ -285,11 +286,15 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
                 or stopped_by_hand(scene, row, resized)
             )
         )
+    had = before + view.leaving_endpoints(row)
+    # WHY not of one that is left none: that is told whatever it had.
+    if after and loss.healing and not is_explained:
+        had += taken_and_away(scene, declared_size(view, row) - had)
     yield EndpointsLost(
         service=service,
         before=before,
         after=after,
-        peak=before + view.leaving_endpoints(row),
+        peak=had,
         self_healing=loss.healing,
         explained=is_explained,
         confidence=confidence,
