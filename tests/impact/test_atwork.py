@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, service, thing, view_of, workload
+from suture.impact.causes.counters import turned
 from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.project import project
@@ -181,6 +182,14 @@ def test_what_alone_leads_to_a_service_counts() -> None:
 def test_what_leads_nowhere_or_beside_another_does_not(beside: tuple[ClusterObject, ...]) -> None:
     """A renamed or migrated route, one to nobody, and a product that names its own Service."""
     assert removed(binding(), view_of(binding(), beside)).counted == 0
+
+
+def test_what_is_bound_to_a_service_that_routes_have_left_follows_them() -> None:
+    """A route was turned to the next Service: of the one before nobody asks any more, for an hour."""
+    view = view_of(binding(), SERVED)
+    view.history.writes.count(turned(view.uid(view.rows(SERVICES)[0])), START)
+    assert removed(binding(), view).counted == 0
+    assert removed(binding(), view, now=START.plus_s(4000)).counted == 1
 
 
 # ---------------------------------------------------------------- what is kept of a route

@@ -81,7 +81,7 @@ def traffic_left(view: GraphView, service: int, removed: Collection[int], now: N
 
     It is asked by its name alone: of type ClusterIP, and not of the cluster itself.
     """
-    if now is None or not view.history.writes.counted(turned(view.uid(service)), now, HOUR_S):
+    if not route_left(view, service, now):
         return False
     facts = view.facts(service)
     if not isinstance(facts, ServiceFacts) or facts.type != "ClusterIP":
@@ -90,6 +90,12 @@ def traffic_left(view: GraphView, service: int, removed: Collection[int], now: N
         link.present and link.edge not in NO_READERS and link.row not in removed
         for link in view.needed_by(service)
     )
+
+
+def route_left(view: GraphView, service: int, now: Now | None) -> bool:
+    """Whether a route left a Service within the hour for another that serves as many."""
+    writes = view.history.writes
+    return now is not None and bool(writes.counted(turned(view.uid(service)), now, HOUR_S))
 
 
 def left_behind(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:

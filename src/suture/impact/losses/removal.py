@@ -301,7 +301,7 @@ def _keeps(scene: Scene, row: int) -> bool:
     view, removed = scene.view, scene.removed
     return (
         keeps_secret(view, row, removed)
-        or leads_by_name(view, row, removed)
+        or leads_by_name(scene, row)
         or kept_of_route(scene, row)
         or taken_by_stranger(scene, row)
     )

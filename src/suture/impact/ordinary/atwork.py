@@ -14,6 +14,7 @@ from suture.impact.causes.bound import names_in_labels
 from suture.impact.causes.counters import annotated
 from suture.impact.causes.explained import in_use
 from suture.impact.causes.marked import others_marked
+from suture.impact.causes.turned import route_left
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.fit import Asked, is_open, movable
 from suture.impact.ground.kinds import is_custom, is_route
@@ -81,11 +82,13 @@ def leads(view: GraphView, route: int, removed: Collection[int]) -> bool:
     )
 
 
-def leads_by_name(view: GraphView, row: int, removed: Collection[int]) -> bool:
+def leads_by_name(scene: Scene, row: int) -> bool:
     """Whether a custom resource sends traffic to a Service that stays and has somebody behind it.
 
     Nothing else leads there, of whatever kind, and it owns nothing: it is a route and no product.
+    Not where a route was turned to another Service within the hour: what was bound to it follows.
     """
+    view, removed = scene.view, scene.removed
     led = view.targets(row, Edge.LEADS_TO)
     if not led or view.children_of(row):
         return False
@@ -93,6 +96,7 @@ def leads_by_name(view: GraphView, row: int, removed: Collection[int]) -> bool:
         present
         and service not in removed
         and view.serving_count(service) > 0
+        and not route_left(view, service, scene.now)
         and not any(
             other != row and other not in removed and not view.terminating(other)
             for edge in (Edge.LEADS_TO, Edge.ROUTES_TO)
