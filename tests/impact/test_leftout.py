@@ -464,6 +464,46 @@ def test_what_is_called_after_the_type_of_an_object(old: Spec, new: Spec, explai
     assert database.explained(MEMBERS[0]) == 0
 
 
+OUTER = thing(
+    SERVICES, "shop-ext", "prod", owners=[owner(DATABASE)],
+    facts=ServiceFacts(Selector.of({"part": "members"}), "LoadBalancer"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "explained"),
+    [
+        pytest.param({"expose": {"type": "LoadBalancer"}}, {}, 1, id="taken out"),
+        pytest.param(
+            {"externalAccess": {"enabled": True}}, {"externalAccess": {"enabled": False}}, 1,
+            id="switched off",
+        ),
+        pytest.param({"expose": {"type": "LoadBalancer"}}, {"expose": {"port": 5}}, 0, id="stays"),
+        pytest.param({"backup": {"keep": "7d"}}, {}, 0, id="another part"),
+    ],
+)  # fmt: skip
+def test_a_further_way_to_the_same_pods(old: Spec, new: Spec, explained: int) -> None:
+    """It is called after what it exposes; the pods are reached as before from within."""
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS, OUTER), History())
+    database.rewrite({**ON, **old}, {**ON, **new})
+    assert database.explained(OUTER) == explained
+    assert database.explained(MEMBERS[0]) == 0
+
+
+def test_a_further_way_that_is_wanted_again_or_is_the_only_one() -> None:
+    """What was left out and is there again says nothing; the only way to pods is no further one."""
+    exposed: Spec = {**ON, "expose": {"type": "LoadBalancer"}}
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS, OUTER), History())
+    database.rewrite(exposed, ON)
+    database.rewrite(ON, exposed)
+    assert database.explained(OUTER) == 0
+    database.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS[:2], OUTER), History())
+    database.rewrite(exposed, ON)
+    assert database.explained(OUTER) == 0
+
+
 def test_an_owner_that_does_not_call_itself_the_controller() -> None:
     """It has left the part out all the same: the part's pods go, and those of another stay."""
     parts = [

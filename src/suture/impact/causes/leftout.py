@@ -52,6 +52,9 @@ CALLED: Final = {
 }
 """What a part is called that is one object of a type: that has the name of what it guards."""
 
+_OUTWARD: Final = frozenset({"expose", "exposed", "external", "externally", "exposure"})
+"""Words of what a part is called by which something is reached in a further way."""
+
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RUNS: Final = frozenset({PODS, JOBS, CRON_JOBS, DISRUPTION_BUDGETS, *WORKLOADS})
 """What is of no use while nothing of its parent is to run. A Service may be: its name stays."""
@@ -99,6 +102,8 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
         below = _words(name.removeprefix(above))
     if _called_by_type(resource, names):
         return True
+    if resource == SERVICES and _is_further_way(view, row, names):
+        return True
     # WHY only Services: what listens at a port does more than that.
     return any(
         _within(_words(part), below)
@@ -121,6 +126,21 @@ def _called_by_type(resource: Resource, names: Collection[str]) -> bool:
     """Whether a part that was left out is called after the type of an object: `enablePDB`."""
     called = CALLED.get(resource, ())
     return bool(called) and any("".join(_words(part)).removesuffix("s") in called for part in names)
+
+
+def _is_further_way(view: GraphView, service: int, names: Collection[str]) -> bool:
+    """Whether a part was left out by which pods are exposed, and they are reached without it.
+
+    Such a Service is called after what it exposes (`db-0`, `db-ext`), and not after the part.
+    """
+    if not any(_OUTWARD.intersection(_words(part)) for part in names):
+        return False
+    found = (view.one_alike(kind) for kind in view.classes_selected(service))
+    pods = [pod for pod in found if pod >= 0]
+    return bool(pods) and all(
+        any(one != service and not view.terminating(one) for one in view.services_of(pod))
+        for pod in pods
+    )
 
 
 def unnamed(
