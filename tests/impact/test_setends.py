@@ -86,3 +86,14 @@ def test_a_set_of_the_next_life_counts_and_not_the_one_before() -> None:
     before = replace(members(replace(database(), uid="of-before")), uid="set-of-before")
     living = database(going=False)
     assert not explained(living, members(living), gone=before)
+
+
+def test_a_claim_whose_set_is_about_to_go_with_its_database() -> None:
+    """The delete of the resource was admitted, and its finalizer clears the claims at once."""
+    root = database()
+    graph = graph_of(CLAIM, VOLUME, root, members(root))
+    graph.leave(members(root).uid)
+    view = GraphView(graph, History())
+    impact = impact_of(delete(CLAIM), view, now=START.plus_s(5))
+    (lost,) = (one for one in effects(impact, DataLost) if one.holder.uid == CLAIM.uid)
+    assert lost.explained

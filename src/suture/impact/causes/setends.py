@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suture.impact.causes.parents import set_names, statefulset_of
+from suture.impact.causes.parents import set_names
 from suture.impact.ground.inventory import leaves_all
 from suture.impact.ground.kinds import is_custom
 from suture.model.graph import GraphView
@@ -21,14 +21,16 @@ from suture.model.names import CLAIMS, STATEFUL_SETS, ObjectKey
 def set_ends(view: GraphView, row: int) -> bool:
     """Whether a claim is of a StatefulSet that a custom resource controls which is being deleted.
 
-    The set is there, or was seen to go and none of its name has come since.
+    The set is there, if only until it goes with that, or was seen to go and none of its name has
+    come since. WHY also what is about to go: a finalizer holds the resource, and with it its sets.
     """
     key = view.key(row)
     if key.resource != CLAIMS:
         return False
-    found = statefulset_of(view, key)
-    if found is not None:
-        return _goes(view, view.controller(found[0]))
+    for name, _ in set_names(key):
+        found = view.seen(ObjectKey(STATEFUL_SETS, key.namespace, name))
+        if found is not None and view.alive(found):
+            return _goes(view, view.controller(found))
     return any(_goes(view, one) for one in _controllers_of_gone(view, key))
 
 

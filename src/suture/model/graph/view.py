@@ -61,6 +61,10 @@ class GraphView(Standing):
         row = self._graph.row(key)
         return None if row is None or self._flags[row] & self._leaving else row
 
+    def seen(self, key: ObjectKey) -> int | None:
+        """Return the row of the object that the cluster shows at `key`, gone or not."""
+        return self._graph.row(key)
+
     def find_uid(self, uid: str) -> int | None:
         """Return the row of one life of an object; None where it is unknown or gone."""
         row = self._graph.row_of_uid(uid)
