@@ -24,6 +24,7 @@ ROUTES = Resource("gateway.networking.k8s.io", "httproutes")
 GATEWAYS = Resource("gateway.networking.k8s.io", "gateways")
 GATEWAY = thing(GATEWAYS, "edge", "prod")
 HOST = "a.example.com"
+BY = "system:serviceaccount:db:operator"
 
 
 def explained(target: ClusterObject, *things: ClusterObject, renames: bool = True) -> bool:
@@ -139,3 +140,28 @@ def test_services_of_one_controller(later: float, *, replaced: bool) -> None:
     readers = service("shop-readers", app="web", owners=[owner(database)])
     readers = msgspec.structs.replace(readers, created=writers.created + later)
     assert explained(writers, readers, database, *workload("web")) == replaced
+
+
+@pytest.mark.parametrize(
+    ("later", "seen", "replaced"),
+    [
+        pytest.param(0.0, False, False, id="made together"),
+        pytest.param(3600.0, False, True, id="made later"),
+        pytest.param(5.0, True, True, id="seen to be made"),
+    ],
+)
+def test_workloads_of_one_controller(later: float, *, seen: bool, replaced: bool) -> None:
+    """Members and an arbiter are behind one Service, and neither replaces the other."""
+    database = thing(Resource("db.example.com", "databases"), "shop", "prod")
+    arbiter, *pods = workload("web", replicas=1)
+    arbiter = msgspec.structs.replace(arbiter, created=100.0, owners=(owner(database),))
+    members, *its = next_set(2, created=100.0 + later)
+    members = msgspec.structs.replace(members, owners=(owner(database),))
+    history = History()
+    if seen:
+        history.note_created(members.uid, BY, BY, members.key, START)
+    view = GraphView(graph_of(arbiter, members, database, service("web"), *pods, *its), history)
+    request = delete(arbiter)
+    impact = estimate(request, project(request, view), view, operator(), now=START)
+    found = [one for one in effects(impact, ObjectsRemoved) if one.resource == "deployments.apps"]
+    assert (found[0].explained == 1) is replaced

@@ -166,13 +166,29 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
                 continue
             pod = view.one_alike(kind)
             maker = maker_of(view, pod) if pod >= 0 else row
-            if maker != row and maker not in removed and _no_older(view, maker, row):
+            if (
+                maker != row
+                and maker not in removed
+                and _no_older(view, maker, row)
+                and not _parts(view, maker, row)
+            ):
                 others += view.serving_alike(kind)
                 found[maker] = None
         if others < max(ready, 1):
             return ()
     scaled = any(one not in removed for one in view.sources(row, Edge.SCALES))
     return () if scaled else tuple(found)
+
+
+def _parts(view: GraphView, other: int, row: int) -> bool:
+    """Whether two workloads are parts of what made them together, and neither replaces the other.
+
+    As of Services, save that of two of which one was seen to be made that one is the next.
+    """
+    if not _beside(view, other, row):
+        return False
+    made = (view.history.creation(view.uid(one)) is not None for one in (other, row))
+    return len(set(made)) == 1
 
 
 def _no_older(view: GraphView, new: int, old: int) -> bool:
