@@ -75,6 +75,34 @@ def test_a_number_of_another_name_is_believed_of_the_one_set_that_it_fits(
     assert asked_for(*world((), *parts, sizes=says)) == -1
 
 
+@pytest.mark.parametrize(
+    ("says", "names", "after", "asked"),
+    [
+        pytest.param((("server", 5), ("proxy", 3)), ("main-server",), 3, 5, id="a-part"),
+        pytest.param((("logServer", 5),), ("main-log-server",), 3, 5, id="of-two-words"),
+        pytest.param((("server", 3),), ("main-server",), 3, -1, id="made-smaller-first"),
+        pytest.param((("server", 4),), ("main-server",), 4, -1, id="one-more-for-a-while"),
+        pytest.param((("proxy", 5),), ("main-server",), 3, -1, id="another-part"),
+        pytest.param((("server", 5),), ("main-server-next",), 3, -1, id="something-beside-it"),
+        pytest.param((("server", 5),), ("main-server", "b-server"), 3, -1, id="two-for-it"),
+        pytest.param((("server", 5),), ("main-server",), 0, -1, id="stopped"),
+    ],
+)
+def test_a_number_of_a_part_is_believed_of_the_set_called_after_it(
+    says: tuple[tuple[str, int], ...], names: tuple[str, ...], after: int, asked: int
+) -> None:
+    """As long as that is so large: then nobody but who holds an older copy makes it smaller."""
+    parent = thing(SEARCHES, "main", "shop", facts=CustomFacts(parts=says))
+    sets = [
+        thing(STATEFUL_SETS, name, "shop", owners=[owner(parent)], facts=WorkloadFacts(replicas=5))
+        for name in names
+    ]
+    view = view_of(parent, sets)
+    row = view.find(sets[0].key)
+    assert row is not None
+    assert asked_for(view, row, after=after) == asked
+
+
 def delivered(*, proxy: bool) -> tuple[GraphView, int]:
     """Return a rollout of two with its old set and another, Ready, and the row of the old one.
 

@@ -27,6 +27,7 @@ from suture.model.rules import (
 )
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.declared import Declared
+from suture.wire.pooled import PARTS
 from suture.wire.projections import Projection, ends, trails
 from suture.wire.shapes import Document, Meta
 from suture.wire.trim import Trimmer
@@ -688,3 +689,35 @@ def test_an_annotation_says_what_becomes_of_the_thing_outside(
     said = {"metadata": {"annotations": annotations}, "spec": {"deletionPolicy": "Delete"}}
     assert read(rules, said)[1].outside == (outside or "Delete")
     assert read(KindRules(), said)[1].outside == outside
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ({"proxy": {"size": 2}, "server": {"size": 5}}, (("proxy", 2), ("server", 5))),
+        ({"sets": [{"name": "rs0", "count": 3}, {"count": 2}]}, (("rs0", 3),)),
+        ({"proxy": {"size": 0}, "note": {"size": "2"}, "text": "size"}, ()),
+        ({"n": 4, "proxy": {"size": 2}}, ()),
+        ({f"part-{at:02}": {"size": 1} for at in range(20)}, None),
+    ],
+)
+def test_parts_that_have_a_name_say_how_many_they_want(
+    spec: dict[str, Any], parts: tuple[tuple[str, int], ...] | None
+) -> None:
+    """A map is called by its field, an item by its `name`; of too many the first are kept."""
+    rules = KindRules(wanted=path("spec.n"), pools=POOLS)
+    found = read(rules, {"spec": spec})[1].parts
+    assert found == parts if parts is not None else len(found) == PARTS
+
+
+def test_what_described_parts_are_called() -> None:
+    """By the field that the definition names, by the key in a map, or by the item itself."""
+    texts = ("spec.hot.count", "spec.sets[*].count", "spec.more[*].count")
+    rules = KindRules(pools=tuple(map(path, texts)))
+    spec = {
+        "hot": {"count": 1},
+        "sets": [{"name": "b", "count": 2}, 7],
+        "more": {"a": {"count": 4}},
+    }
+    assert set(read(rules, {"spec": spec})[1].parts) >= {("hot", 1)}
+    assert read(rules, {"spec": {"hot": [], "sets": {"count": 2}, "more": 3}})[1].parts == ()

@@ -249,7 +249,8 @@ class CustomFacts(
     `wanted` is how many children it wants, None where no rule tells or the field is absent.
     `pools`: what its parts want in sum (`spec.nodeSets[*].count`), one sum for each name that such
     a field has; read only where there is no `wanted`, and no more than a hint. `sizes`: what it may
-    say of itself by another name (`spec.size`), as much of a hint.
+    say of itself by another name (`spec.size`), as much of a hint. `parts`: the same numbers of its
+    parts, each beside the name of its part (`spec.proxy.size`).
     `outside` is what a field says of the thing outside the cluster that it stands for: what becomes
     of it, or which one it is; empty where no rule tells. `ended`: whether its status says that its
     work is over. `lists`: objects that its spec lists, each by group, kind and name.
@@ -262,6 +263,7 @@ class CustomFacts(
     ended: Ended = Ended.NO
     sizes: tuple[int, ...] = ()
     lists: tuple[tuple[str, str, str], ...] = ()
+    parts: tuple[tuple[str, int], ...] = ()
 
 
 Facts = (

@@ -24,17 +24,14 @@ from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
 from suture.wire.naming import LISTED, NAME, called, named, provided
 from suture.wire.openfields import OpenFields
+from suture.wire.pooled import pools, sized_parts
 from suture.wire.projections import (
     UNREADABLE,
     Projection,
     beside,
     ends,
-    parted,
     plain,
     trails,
-)
-from suture.wire.projections import (
-    attribute as field_of,
 )
 from suture.wire.shapes import (
     ABSENT,
@@ -182,11 +179,12 @@ class Declared:
         outside = (noted or next(filter(None, said), ""))[:NAME]
         wanted = _wanted(rules.wanted, read)
         guessed = rules.pools and wanted is None
-        pools = _pools(self._parts, read) if guessed else ()
-        sizes = _pools(((SPEC, self._sizes),), read) if guessed and self._sizes else ()
+        wants = pools(self._parts, read) if guessed else ()
+        sizes = pools(((SPEC, self._sizes),), read) if guessed and self._sizes else ()
+        parts = sized_parts(self._parts, read) if wants else ()
         over = ended(read, rules.ended) if rules.ended else Ended.NO
         lists = _lists(rules.lists, read) if rules.lists else ()
-        return CustomFacts(wanted, tuple(selections), outside, pools, over, sizes, lists)
+        return CustomFacts(wanted, tuple(selections), outside, wants, over, sizes, lists, parts)
 
     def _telling(
         self, document: Document, labels: Mapping[str, str]
@@ -413,18 +411,3 @@ def _lists(
                 if len(found) >= LISTED:
                     return tuple(found)
     return tuple(found)
-
-
-def _pools(
-    parts: Sequence[tuple[tuple[str, ...], Sequence[str]]], read: Mapping[str, object]
-) -> tuple[int, ...]:
-    """Return what the parts of an object want in sum, one sum for each name of such a field."""
-    sums: dict[str, int] = {}
-    for steps, names in parts:
-        for part in parted(read, steps):
-            plainly = type(part) is dict
-            for name in names:
-                count = part.get(name) if plainly else getattr(part, field_of(name), None)
-                if type(count) is int and count >= 0:
-                    sums[name] = sums.get(name, 0) + count
-    return tuple(dict.fromkeys(sums.values()))

@@ -259,6 +259,15 @@ def _within(part: list[str], name: list[str]) -> bool:
     return any(whole.startswith(called, at) and at + len(called) in ends for at in ends[:-1])
 
 
+def is_of_part(view: GraphView, parent: int, row: int, part: str) -> bool:
+    """Whether an object is what its parent keeps for a part, by the end of its name.
+
+    So `orders-proxy` is of the `proxy` of `orders`, and `orders-proxy-next` may be something else.
+    """
+    name, called = _words(view.name(row).removeprefix(view.name(parent))), "".join(_words(part))
+    return bool(called) and called in accumulate(reversed(name), lambda end, word: word + end)
+
+
 def remember_parts(request: Request, view: GraphView) -> None:
     """Remember which of its parts a custom resource says no more that it has."""
     gone, back = parts_left_out(request.old_body, request.new_body)

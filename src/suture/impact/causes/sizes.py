@@ -6,7 +6,7 @@ databases keep several workloads for one number, so that what stands beside one 
 
 from __future__ import annotations
 
-from suture.impact.causes.leftout import left_out
+from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
@@ -41,7 +41,7 @@ def asked_for(view: GraphView, row: int, *, least: bool = False, after: int = 0)
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
-        elif after and _says_of_one(view, parent, row):
+        elif after and (_says_of_one(view, parent, row) or _says_of_part(view, parent, row)):
             asked.append(size)
     return max(asked)
 
@@ -133,6 +133,28 @@ def _says_of_one(view: GraphView, parent: int, row: int) -> bool:
         and _size(view, child) == size
     ]
     return sets == [row]
+
+
+def _says_of_part(view: GraphView, parent: int, row: int) -> bool:
+    """Whether a part of a custom resource says that its one set is as large as that is.
+
+    That is the set which is called after the part. As much of a hint: if there are two of them,
+    they may have the number together.
+    """
+    facts, size = view.facts(parent), _size(view, row)
+    if not isinstance(facts, CustomFacts):
+        return False
+    fits = (part for part, count in facts.parts if count == size)
+    said = [part for part in fits if is_of_part(view, parent, row, part)]
+    if not said:
+        return False
+    resource = view.resource(row)
+    return not any(
+        is_of_part(view, parent, other, part)
+        for other in view.children_of(parent)
+        if other != row and view.resource(other) == resource and not view.terminating(other)
+        for part in said
+    )
 
 
 def _beside(view: GraphView, parent: int, row: int) -> int:
