@@ -12,8 +12,8 @@ from suture.model.actor import Actor
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import PODS, SERVICES, Resource
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.names import PODS, SECRETS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
 
 BROKERS = Resource("mq.example.com", "brokers")
 RUNS = operator("system:serviceaccount:mq-system:mq-operator")
@@ -82,3 +82,68 @@ def test_a_parent_that_was_changed_may_want_less() -> None:
         view.history.writes.note(parent().key, Deed(What.WROTE, "human", value), NOW)
     view.history.writes.note(parent().key, Deed(What.WROTE, "human", 2), NOW)
     assert told(view, child()) == (0, 1)
+
+
+def secret(name: str = "main-admin", created: float = 110.0, **more: object) -> ClusterObject:
+    return msgspec.structs.replace(thing(SECRETS, name, "queue"), created=created, **more)
+
+
+def members(*, ready: bool = True) -> list[ClusterObject]:
+    """Return a set called after the parent, and its pod."""
+    of_it = thing(STATEFUL_SETS, "main-server", "queue", facts=WorkloadFacts(1))
+    pod = thing(PODS, "main-server-0", "queue", owners=[owner(of_it)], facts=PodFacts(ready=ready))
+    return [of_it, pod]
+
+
+def kept(view: GraphView, one: ClusterObject, by: Actor = RUNS) -> tuple[int, int]:
+    """Return how many Secrets are wanted and in use when one is deleted."""
+    (effect,) = effects(impact_of(delete(one, by=by), view, now=NOW, by=by), ObjectsRemoved)
+    return effect.wanted, effect.in_use
+
+
+def test_a_secret_of_what_runs_is_in_use_whoever_reads_it() -> None:
+    """By its name, or by its name and a label; of what does not run it is only wanted."""
+    assert kept(view_of(parent(), secret(), *members()), secret()) == (1, 1)
+    other = secret("admin.main.credentials", labels={"cluster-name": "main"})
+    assert kept(view_of(parent(), other, *members()), other) == (1, 1)
+    assert kept(view_of(parent(), secret()), secret()) == (1, 0)
+    assert kept(view_of(parent(), secret(), *members(ready=False)), secret()) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("of", "one", "by"),
+    [
+        pytest.param((), secret(), RUNS, id="the-parent-is-gone"),
+        pytest.param((parent(deleted=1.0),), secret(), RUNS, id="the-parent-goes"),
+        pytest.param((parent(created=120.0),), secret(), RUNS, id="of-an-earlier-life"),
+        pytest.param((parent(),), secret(), OTHER, id="who-does-not-run-such"),
+        pytest.param((parent(),), secret("admin.main.credentials"), RUNS, id="no-label"),
+        pytest.param(
+            (parent(),),
+            secret("mainframe-admin", labels={"of": "main"}),
+            RUNS,
+            id="a-part-of-a-word",
+        ),
+    ],
+)
+def test_a_secret_that_no_living_parent_is_known_to_want(
+    of: tuple[ClusterObject, ...], one: ClusterObject, by: Actor
+) -> None:
+    """The twin: the operator clears away what the last life has left."""
+    assert kept(view_of(*of, one, *members()), one, by) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["main-bootstrap-token", "main-certs-7f9c2d"])
+def test_a_secret_for_a_while_or_of_one_content_may_go(name: str) -> None:
+    """Its operator made it for the start, or has made the next of it."""
+    one = secret(name)
+    assert kept(view_of(parent(), one, *members()), one) == (1, 0)
+
+
+@pytest.mark.parametrize(("later", "used"), [(3600.0, 0), (5.0, 1)])
+def test_a_secret_that_was_renewed_may_go(later: float, used: int) -> None:
+    """The actor made another for the same parent since; what came with it is no other one."""
+    one, other = secret("main-key-one"), secret("main-key-two", created=110.0 + later)
+    view = view_of(parent(), one, other, *members())
+    view.history.note_created(other.uid, RUNS.user.username, "", other.key, NOW)
+    assert kept(view, one) == (1, used)

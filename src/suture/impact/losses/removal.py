@@ -44,7 +44,7 @@ from suture.impact.ordinary.hands import (
     own_copy,
 )
 from suture.impact.ordinary.keeping import keeps_secret
-from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
+from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
 from suture.impact.ordinary.protected import protected, protected_pods
 from suture.impact.ordinary.renamed import is_renamed
 from suture.impact.ordinary.stopping import goes_for_next
@@ -63,6 +63,7 @@ from suture.model.names import (
     DAEMON_SETS,
     DISRUPTION_BUDGETS,
     PODS,
+    SECRETS,
     SERVICES,
     WORKLOADS,
     Resource,
@@ -203,6 +204,9 @@ def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[in
     tally.wanted = causes.asked_for(left) + _called_after(scene, resource, left)
     if tally.wanted:
         _take_back(scene, tally, resource, left)
+    if tally.wanted and resource == SECRETS:
+        named = _named(scene, resource)
+        tally.in_use += sum(row in left and opens_what_runs(scene, row) for row in named)
     if tally.wanted and may_work(resource):
         tally.in_use += sum(
             row in left and causes.wanted(row) and works(scene, row)

@@ -2,26 +2,50 @@
 
 Beside `labelled`, whose labels say of which group a parent is: here a bare label, as
 `cluster-name: orders`, or nothing but the name does. So it is believed only of objects whose name
-begins with the parent's, in its namespace, and only of the operator of that type: which objects
-with such names belong together it knows, and nobody else is judged by it.
+begins with the parent's, in its namespace, or has it as a part and a label has it too; and only of
+the operator of that type: which objects with such names belong together it knows, and nobody else
+is judged by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
+from suture.impact.causes.records import is_generated
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import SECRETS, SERVICES, WORKLOADS, ObjectKey, Resource
+from suture.model.names import (
+    DEPLOYMENTS,
+    REPLICA_SETS,
+    SECRETS,
+    SERVICES,
+    STATEFUL_SETS,
+    WORKLOADS,
+    ObjectKey,
+    Resource,
+)
 from suture.model.writes import HOUR_S
 
 CHILDREN: Final = frozenset({SECRETS, SERVICES, *WORKLOADS})
 """What operators make for their own resources, and find by name or label."""
+
+PASSING: Final = frozenset(
+    {"bootstrap", "init", "initial", "join", "once", "otp", "temp", "temporary", "tmp", "token"}
+)
+"""Words by which a Secret says that it was needed for a while: it may go under who made it."""
+
+BESIDE: Final = 256
+"""LIMIT: objects of a namespace that are asked whether they belong to a parent, 1 us each, and only
+of a Secret that an operator deletes by name."""
+
+TOGETHER_S: Final = 60
+"""What was made within this time was made for one thing, and nothing of it renews the rest."""
 
 TYPES_ASKED: Final = 256
 """LIMIT: custom types of a cluster that are asked whether the actor runs them, 1 us each, of those
@@ -35,12 +59,61 @@ def named_after_living(scene: Scene, row: int) -> bool:
     within the hour, save that it was made then: what it asks for is what it asked for when this
     object was made.
     """
-    view = scene.view
-    if view.resource(row) not in CHILDREN or view.has_owner(row) or not view.namespace(row):
-        return False
-    if scene.marks(row) or view.targets(row, Edge.PARENT):
-        return False
     return any(_asks(scene, parent, row) for parent in _parents(scene, row))
+
+
+def opens_what_runs(scene: Scene, row: int) -> bool:
+    """Whether a Secret belongs by its name to a custom resource of the actor's that is at work.
+
+    Nobody needs to read it in a pod: people and other programs enter with what it says. Not where
+    the actor has made another for that resource since, within the hour: so keys are renewed; nor
+    where its name says that it was for a while.
+    """
+    view, name = scene.view, scene.view.name(row)
+    words = name.replace(".", "-").split("-")
+    if view.resource(row) != SECRETS or not PASSING.isdisjoint(words):
+        return False
+    if is_generated(name) and not words[-1].isalpha():
+        return False
+    return any(
+        _asks(scene, parent, row) and _runs(view, parent) and not _renewed(scene, parent, row)
+        for parent in _parents(scene, row)
+    )
+
+
+def _runs(view: GraphView, parent: int) -> bool:
+    """Whether a workload with Ready pods is owned by a custom resource, or called after it."""
+    namespace, stem = view.namespace(parent), f"{view.name(parent)}-"
+    beside = (
+        one
+        for resource in (STATEFUL_SETS, DEPLOYMENTS)
+        for one in view.rows(resource, namespace)[:BESIDE]
+        if view.name(one).startswith(stem)
+    )
+    for one in chain(view.staying(view.children_of(parent)[:BESIDE]), beside):
+        if view.resource(one) in WORKLOADS:
+            kinds = view.classes_controlled(one, REPLICA_SETS)
+            if any(view.running_alike(kind)[1] for kind in kinds):
+                return True
+    return any(view.running_alike(kind)[1] for kind in view.classes_controlled(parent))
+
+
+def _renewed(scene: Scene, parent: int, row: int) -> bool:
+    """Whether the actor has made another Secret that is called after a parent, after one of it."""
+    view, now = scene.view, scene.now
+    name = view.name(parent)
+    if now is None:
+        return False
+    since_ns = now.mono_ns - HOUR_S * 10**9
+    return any(
+        name in view.name(other)
+        and view.created(other) > view.created(row) + TOGETHER_S
+        and (made := view.history.creation(view.uid(other))) is not None
+        and made.identity == scene.actor.user.username
+        and made.at_ns >= since_ns
+        for other in view.rows(SECRETS, view.namespace(row))[:BESIDE]
+        if other != row
+    )
 
 
 def _asks(scene: Scene, parent: int, row: int) -> bool:
@@ -54,11 +127,16 @@ def _asks(scene: Scene, parent: int, row: int) -> bool:
 
 
 def _parents(scene: Scene, row: int) -> Iterator[int]:
-    """Yield the custom resources of the actor's after which an object is called."""
+    """Yield the custom resources of the actor's after which an object without owner is called."""
     view = scene.view
+    if view.resource(row) not in CHILDREN or view.has_owner(row) or not view.namespace(row):
+        return
+    if scene.marks(row) or view.targets(row, Edge.PARENT):
+        return
     namespace, name = view.namespace(row), view.name(row)
-    values = set(view.labels(row).values())
-    stems = [stem for stem in _stems(name) if stem in values or stem != name]
+    values = dict.fromkeys(view.labels(row).values())
+    stems = dict.fromkeys(stem for stem in _stems(name) if stem in values or stem != name)
+    stems.update((value, None) for value in values if _is_within(value, name))
     for resource in _run_by(scene):
         for stem in stems:
             found = view.find(ObjectKey(resource, namespace, stem))
@@ -71,6 +149,11 @@ def _stems(name: str) -> Iterator[str]:
     while name:
         yield name
         name = name.rpartition("-")[0]
+
+
+def _is_within(value: str, name: str) -> bool:
+    """Whether a text stands in a name as a part of it: `orders` in `standby.orders.password`."""
+    return f"-{value}-" in f"-{name.replace('.', '-')}-" if value else False
 
 
 def _run_by(scene: Scene) -> list[Resource]:
