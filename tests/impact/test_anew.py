@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from support.asking import effects, impact_of
+from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, thing, view_of
 from suture.impact.causes.counters import taken_from
+from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved
+from suture.impact.project import project
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -120,6 +124,27 @@ def test_shards_made_anew_one_after_the_other() -> None:
 def test_a_shard_that_is_taken_away(refused: type[bool]) -> None:
     """The incident: the same delete, with nothing that says that it comes back, or too early."""
     assert refused()
+
+
+@pytest.mark.parametrize(("again", "wanted"), [(True, True), (False, False)])
+def test_a_part_that_is_there_again_is_not_made_anew(*, again: bool, wanted: bool) -> None:
+    """Who takes its set away then has seen it switched off, and not yet what came after."""
+    view = view_of(MAIN, FRONT, *shard(0), *shard(1))
+    states = [False, True] if again else [True]
+    for before, after in pairwise([True, *states] if again else [True, True]):
+        bodies = [
+            msgspec.json.encode({"spec": {"shard1": {"enabled": on}, "note": note}})
+            for note, on in enumerate((before, after))
+        ]
+        request = update(MAIN, MAIN, bodies=(bodies[0], bodies[1]))
+        remember(request, project(request, view), view, START)
+    for shape in (1, 2):
+        view.history.writes.note(MAIN.key, Deed(What.WROTE, "developer@example.com", shape), START)
+    impact = impact_of(delete(shard(1)[0], by=BY), view, by=BY, now=START.plus_s(300))
+    (found,) = (
+        one for one in effects(impact, ObjectsRemoved) if one.resource == str(STATEFUL_SETS)
+    )
+    assert bool(found.wanted) is wanted
 
 
 def disk(number: int, *, ready: bool = True) -> list[ClusterObject]:

@@ -45,6 +45,11 @@ def taken_from(uid: str, resource: Resource) -> str:
     return f"taken/{resource}/{uid}"
 
 
+def back_again(uid: str) -> str:
+    """Name the counter of how often a custom resource got back a part that it had left out."""
+    return f"back/{uid}"
+
+
 def taken_apart(uid: str, resource: Resource) -> str:
     """Name the counter of what was taken away, type by type, of what one manager keeps."""
     return f"apart/{resource}/{uid}"

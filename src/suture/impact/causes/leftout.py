@@ -13,9 +13,11 @@ from collections.abc import Collection, Iterable
 from itertools import accumulate
 from typing import Final
 
+from suture.impact.causes.counters import back_again
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.kinds import is_custom
+from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.difference import BY_ID, OF_A_PORT, parts_left_out, sizes_of_parts
 from suture.model.edges import Edge
@@ -268,7 +270,7 @@ def is_of_part(view: GraphView, parent: int, row: int, part: str) -> bool:
     return bool(called) and called in accumulate(reversed(name), lambda end, word: word + end)
 
 
-def remember_parts(request: Request, view: GraphView) -> None:
+def remember_parts(request: Request, view: GraphView, now: Now) -> None:
     """Remember which of its parts a custom resource says no more that it has."""
     gone, back = parts_left_out(request.old_body, request.new_body)
     row = view.find(request.key) if gone or back else None
@@ -276,6 +278,9 @@ def remember_parts(request: Request, view: GraphView) -> None:
         return
     if gone - {""}:
         gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
+    uid, writes = view.uid(row), view.history.writes
     if back:
+        if not back.isdisjoint(writes.left_out(uid)):
+            writes.count(back_again(uid), now)
         back |= called_otherwise(view, row)
-    view.history.writes.note_left_out(view.uid(row), gone, back)
+    writes.note_left_out(uid, gone, back)

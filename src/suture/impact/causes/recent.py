@@ -196,7 +196,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if request.subresource == "scale" and is_custom(request.gvr.resource):
         remember_scale(request, view, now)
     if rewrites_custom(request) and not change.direct:
-        remember_parts(request, view)
+        remember_parts(request, view, now)
         remember_pruned(request, view, now)
         remember_leave(request, view, now)
         if request.old is not None and asks_for_another(request.old_body, request.new_body):

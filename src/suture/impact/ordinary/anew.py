@@ -9,8 +9,8 @@ for.
 
 What is lost if the set does not come back: its share of the endpoints, less than the others have,
 or one member of three and more; every further one is refused. Not where claims go along, nor under
-a custom resource that is itself new: its sets may be taken for those of one that was there before.
-Pure.
+a custom resource that is itself new: its sets may be taken for those of one that was there before;
+nor one that left a part out and has it again: that may be what the actor has not seen yet. Pure.
 Source: apps/v1 StatefulSet: all but a few fields cannot be changed (`ValidateStatefulSetUpdate`).
 """
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.counters import taken_from
+from suture.impact.causes.counters import back_again, taken_from
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
@@ -48,6 +48,9 @@ def is_made_anew(scene: Scene, row: int) -> bool:
     if born is not None and now.ago_s(born.at_ns) < HOUR_S:
         return False
     if not view.history.writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+        return False
+    # WHY: a part that is there again has not changed; who takes it away has seen it left out.
+    if view.history.writes.counted(back_again(view.uid(parent)), now, HOUR_S):
         return False
     taken = view.history.writes.counted(taken_from(view.uid(parent), resource), now, HOUR_S)
     return taken <= _back(scene, parent, row, now) and _others_serve(scene, parent, row)
