@@ -146,6 +146,16 @@ def test_names_are_alike_by_the_words_that_tell_anybody_apart() -> None:
     assert not called_like(PERSON, "balancers.lb.example.com")
 
 
+def test_a_kind_is_called_after_a_product_in_one_word() -> None:
+    """Behind the name stands what there is of it; anything else is another word."""
+    redis = operator("system:serviceaccount:tools:redis-operator")
+
+    assert called_like(redis, "redisfailovers.databases.example.com")
+    assert called_like(operator("system:serviceaccount:a:postgres-operator"), "postgresqls.acid.io")
+    assert not called_like(redis, "redistributions.example.com")
+    assert not called_like(operator("system:serviceaccount:a:volume-cleaner"), "volumesnapshots.io")
+
+
 def test_the_domain_of_a_user_is_no_name_of_theirs() -> None:
     """A pipeline and the definitions of one company share it; what stands before it may tell."""
     assert not called_like(operator("deploy@acme.io"), "databases.acme.io")

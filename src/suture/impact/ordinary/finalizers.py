@@ -45,6 +45,14 @@ GENERIC: Final = frozenset(
 )  # fmt: skip
 """Words that tell nobody apart: of domains, of what controllers are called, of where they run."""
 
+MADE_OF: Final = frozenset(
+    {
+        "cluster", "clusters", "datacenters", "failovers", "instances", "labs", "operator",
+        "qls", "servers",
+    }
+)  # fmt: skip
+"""What kinds and groups have behind the name of a product: `tidbclusters`, `postgresqls`."""
+
 DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
 
@@ -119,9 +127,15 @@ def called_like(actor: Actor, name: str) -> bool:
 def called_alike(name: str, identity: str) -> bool:
     """Whether a domain or kind and an identity share a word that tells anybody apart.
 
-    Of a user as of mail the name is what stands before `@`: the rest is of whom all there are.
+    A kind is also called after a product with what there is of it, in one word. Of a user as of
+    mail the name is what stands before `@`: the rest is of whom all there are.
     """
-    return not _words(name).isdisjoint(_words(identity.partition("@")[0]))
+    ours, theirs = _words(name), _words(identity.partition("@")[0])
+    return not ours.isdisjoint(theirs) or any(
+        one.startswith(other) and one.removeprefix(other) in MADE_OF
+        for one in ours
+        for other in theirs
+    )
 
 
 def _words(text: str) -> frozenset[str]:

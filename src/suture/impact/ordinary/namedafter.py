@@ -83,12 +83,12 @@ def opens_what_runs(scene: Scene, row: int) -> bool:
 
 def _runs(view: GraphView, parent: int) -> bool:
     """Whether a workload with Ready pods is owned by a custom resource, or called after it."""
-    namespace, stem = view.namespace(parent), f"{view.name(parent)}-"
+    namespace, name = view.namespace(parent), view.name(parent)
     beside = (
         one
         for resource in (STATEFUL_SETS, DEPLOYMENTS)
         for one in view.rows(resource, namespace)[:BESIDE]
-        if view.name(one).startswith(stem)
+        if f"{view.name(one)}-".startswith(f"{name}-")
     )
     for one in chain(view.staying(view.children_of(parent)[:BESIDE]), beside):
         if view.resource(one) in WORKLOADS:
