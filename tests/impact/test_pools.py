@@ -103,6 +103,32 @@ def test_a_number_of_a_part_is_believed_of_the_set_called_after_it(
     assert asked_for(view, row, after=after) == asked
 
 
+@pytest.mark.parametrize(
+    ("says", "after", "explained"),
+    [
+        pytest.param((("server", 3), ("proxy", 5)), 3, True, id="what-the-part-asks-for"),
+        pytest.param((("server", 3),), 2, False, id="fewer"),
+        pytest.param((("server", 3),), 4, False, id="a-step-of-which-nobody-told"),
+        pytest.param((("proxy", 3),), 3, False, id="another-part"),
+        pytest.param((("server", 1), ("logServer", 3)), 3, True, id="the-longer-name"),
+        pytest.param((("server", 3), ("logServer", 5)), 3, False, id="the-shorter-name"),
+    ],
+)
+def test_a_smaller_size_is_explained_by_the_part_that_says_it(
+    says: tuple[tuple[str, int], ...], after: int, *, explained: bool
+) -> None:
+    """Also where another set was as large, so that the number alone did not tell of which."""
+    parent = thing(SEARCHES, "main", "shop", facts=CustomFacts(parts=says))
+    sets = [
+        thing(STATEFUL_SETS, name, "shop", owners=[owner(parent)], facts=WorkloadFacts(replicas=5))
+        for name in ("main-log-server", "main-proxy")
+    ]
+    view = view_of(parent, sets)
+    row = view.find(sets[0].key)
+    assert row is not None
+    assert resize_explained(view, row, after) is explained
+
+
 def delivered(*, proxy: bool) -> tuple[GraphView, int]:
     """Return a rollout of two with its old set and another, Ready, and the row of the old one.
 

@@ -80,6 +80,7 @@ def resize_explained(
             or (wants is not None and wants <= after + _beside(view, parent, row))
             or (after > 0 and after in _left_for(view, parent, row))
             or 0 < lowered_to(view, parent, row) <= after
+            or (after > 0 and _part_of(view, parent, row)[1] == after)
             or (after == 0 and _asks_for_none(view, parent))
         )
         for parent in _parents(view, row)
@@ -138,23 +139,28 @@ def _says_of_one(view: GraphView, parent: int, row: int) -> bool:
 def _says_of_part(view: GraphView, parent: int, row: int) -> bool:
     """Whether a part of a custom resource says that its one set is as large as that is.
 
-    That is the set which is called after the part. As much of a hint: if there are two of them,
-    they may have the number together.
+    As much of a hint: if there are two sets of the part, they may have the number together.
     """
-    facts, size = view.facts(parent), _size(view, row)
-    if not isinstance(facts, CustomFacts):
-        return False
-    fits = (part for part, count in facts.parts if count == size)
-    said = [part for part in fits if is_of_part(view, parent, row, part)]
-    if not said:
+    part, size = _part_of(view, parent, row), _size(view, row)
+    if not size or part[1] != size:
         return False
     resource = view.resource(row)
     return not any(
-        is_of_part(view, parent, other, part)
+        _part_of(view, parent, other) == part
         for other in view.children_of(parent)
         if other != row and view.resource(other) == resource and not view.terminating(other)
-        for part in said
     )
+
+
+def _part_of(view: GraphView, parent: int, row: int) -> tuple[str, int]:
+    """Return the part after which a workload is called, and how many pods that asks for.
+
+    That with the longest name, and of one that says two numbers the larger; 0 where there is none.
+    """
+    facts = view.facts(parent)
+    parts = facts.parts if isinstance(facts, CustomFacts) else ()
+    own = (one for one in parts if is_of_part(view, parent, row, one[0]))
+    return max(own, key=lambda one: (len(one[0]), one[1]), default=("", 0))
 
 
 def _beside(view: GraphView, parent: int, row: int) -> int:
