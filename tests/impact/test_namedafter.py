@@ -7,6 +7,7 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, operator, owner, service, thing
+from suture.impact.causes.counters import back_again
 from suture.impact.effects import ObjectsRemoved
 from suture.model.actor import Actor
 from suture.model.deeds import Deed, What
@@ -147,3 +148,20 @@ def test_a_secret_that_was_renewed_may_go(later: float, used: int) -> None:
     view = view_of(parent(), one, other, *members())
     view.history.note_created(other.uid, RUNS.user.username, "", other.key, NOW)
     assert kept(view, one) == (1, used)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "wanted"),
+    [pytest.param([], True, id="again"), pytest.param(["ui"], False, id="another-is-not")],
+)
+def test_a_parent_that_has_again_what_it_left_out_asks_as_before(
+    left_out: list[str], *, wanted: bool
+) -> None:
+    """Its operator may have seen the first of two writes only."""
+    view = view_of(parent(), child())
+    writes = view.history.writes
+    for value in (1, 2):
+        writes.note(parent().key, Deed(What.WROTE, "human", value), NOW)
+    writes.count(back_again(parent().uid), NOW)
+    writes.note_left_out(parent().uid, frozenset(left_out), frozenset())
+    assert told(view, child()) == (wanted, 1)

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from suture.impact.causes.counters import back_again
 from suture.impact.causes.records import is_generated
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
+from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -56,8 +58,8 @@ def named_after_living(scene: Scene, row: int) -> bool:
     """Whether an object belongs by its name to a custom resource of the actor's that stays.
 
     That is what has no owner and no other parent, and is no older. Nor was the parent changed
-    within the hour, save that it was made then: what it asks for is what it asked for when this
-    object was made.
+    within the hour, save that it was made then, or has a part again that it left out: what it asks
+    for is what it asked for when this object was made.
     """
     return any(_asks(scene, parent, row) for parent in _parents(scene, row))
 
@@ -123,7 +125,15 @@ def _asks(scene: Scene, parent: int, row: int) -> bool:
         return False
     if view.created(parent) > view.created(row):
         return False
-    return now is None or not view.history.writes.changed(view.key(parent), What.WROTE, now, HOUR_S)
+    return now is None or not _may_ask_less(view, parent, now)
+
+
+def _may_ask_less(view: GraphView, parent: int, now: Now) -> bool:
+    """Whether a parent was changed within the hour, save that it has again what it had left out."""
+    writes, uid = view.history.writes, view.uid(parent)
+    if not writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+        return False
+    return not writes.counted(back_again(uid), now, HOUR_S) or bool(writes.left_out(uid))
 
 
 def _parents(scene: Scene, row: int) -> Iterator[int]:
