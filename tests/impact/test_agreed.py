@@ -162,3 +162,62 @@ def test_a_member_that_a_person_marked_goes_with_its_claim() -> None:
 )
 def test_a_member_that_nobody_gave_up(parts: dict[str, Any]) -> None:
     assert not marked(**parts)
+
+
+# ---------------------------------------------------------------- members to be replaced
+
+RING = msgspec.structs.replace(SET, owners=(owner(DATABASE),))
+NAMES = [CLAIM.key, *(ObjectKey(CLAIMS, "prod", f"data-orders-{at}") for at in (1, 2))]
+MEMBERS = [
+    msgspec.structs.replace(
+        thing(
+            PODS, f"orders-{at}", "prod", facts=PodFacts(ready=True, node="n"), owners=[owner(RING)]
+        ),
+        needs=(Need(Edge.CLAIM, key),),
+    )
+    for at, key in enumerate(NAMES)
+]  # fmt: skip
+
+
+def named_to_be_replaced(
+    spec: dict[str, Any], *, by: str = PERSON, created: bool = False, was: Any = None
+) -> bool:
+    """Whether the claim of the first of three members is explained, once somebody wrote so."""
+    view = GraphView(graph_of([DATABASE, RING, CLAIM, VOLUME, *MEMBERS]), History())
+    old, new = (msgspec.json.encode({"spec": one or {}}) for one in (was, spec))
+    after = thing(Resource("control.example.com", "tasks"), "t", "prod") if created else DATABASE
+    request = update(
+        None if created else DATABASE, after, by=operator(by),
+        bodies=(b"" if created else old, new),
+    )  # fmt: skip
+    remember(request, project(request, view), view, START)
+    now = Now(START.mono_ns + 60 * 10**9, START.utc_s + 60)
+    (lost,) = effects(impact_of(delete(CLAIM), view, now=now), DataLost)
+    return lost.explained
+
+
+TASK = {"jobs": [{"command": "replacenode", "args": {"pod_name": "orders-0"}}]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "explained"),
+    [
+        pytest.param({"spec": {"replaceNodes": ["orders-0"]}}, True, id="in a list"),
+        pytest.param({"spec": TASK, "created": True}, True, id="in a task"),
+        pytest.param({"spec": {"replaceNodes": ["orders-0"]}, "by": MACHINE}, False, id="a machine"),
+        pytest.param({"spec": {"replaceNodes": ["orders-1"]}}, False, id="another member"),
+        pytest.param({"spec": {"restartNodes": ["orders-0"]}}, False, id="another word"),
+        pytest.param(
+            {"spec": {"replaceNodes": ["orders-0"]}, "was": {"replaceNodes": ["orders-0"]}},
+            False, id="as it was",
+        ),
+        pytest.param(
+            {"spec": {"replaceNodes": ["orders-0", "orders-1"]}}, False, id="most of them at once"
+        ),
+    ],
+)  # fmt: skip
+def test_members_that_a_person_named_to_be_replaced(
+    parts: dict[str, Any], *, explained: bool
+) -> None:
+    """Their operator deletes the claim and the pod, and the next fills itself from the others."""
+    assert named_to_be_replaced(**parts) is explained

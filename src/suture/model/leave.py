@@ -7,7 +7,8 @@ cost, of a hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
 `terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;
-Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod.
+Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod; cass-operator `replaceNodes`, and
+`command: replacenode` of its tasks.
 """
 
 from __future__ import annotations
@@ -42,6 +43,15 @@ KEPT: Final = frozenset(
 
 DEPTH: Final = 3
 """LIMIT: levels of a spec at which protection is looked for."""
+
+ORDERS: Final = ("command", "operation", "action", "type")
+"""How a spec calls what is to be done."""
+
+DEEP: Final = 6
+"""LIMIT: levels of a spec at which a member is named that is to be replaced."""
+NAMED: Final = 64
+"""LIMIT: items of one list of such."""
+_REPLACES: Final = (b"replace", b"rebuild")
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _DAY: Final = re.compile(r"20\d\d-[01]\d-[0-3]\d(?:T.*)?")
@@ -80,6 +90,38 @@ def gives_data_up(old_body: bytes, new_body: bytes) -> bool:
         value.lower() in AFFIRMED and before.get(name) != value and _clears_away(name)
         for name, value in after.items()
     )
+
+
+def members_to_replace(old_body: bytes, new_body: bytes) -> frozenset[str]:
+    """Return the texts by which a spec comes to name members that are to be replaced.
+
+    They stand below a field that begins with such a word (`replaceNodes`), or below a map in which
+    one of `ORDERS` has it (`command: replacenode`).
+    """
+    if not has_any(new_body, _REPLACES):
+        return frozenset()
+    old, new = (map_in(all_parts(one).get("spec")) for one in (old_body, new_body))
+    if old == new:
+        return frozenset()
+    return frozenset(_to_replace(new, DEEP)) - frozenset(_to_replace(old, DEEP))
+
+
+def _to_replace(spec: object, depth: int, *, below: bool = False) -> Iterator[str]:
+    """Yield the texts in a part of a spec that stand below what orders a replacement."""
+    if isinstance(spec, str):
+        if below:
+            yield spec
+    elif isinstance(spec, list) and depth:
+        for item in spec[:NAMED]:
+            yield from _to_replace(item, depth - 1, below=below)
+    elif isinstance(spec, dict) and depth:
+        below = below or any(_orders_another(spec.get(name)) for name in ORDERS)
+        for name, value in spec.items():
+            yield from _to_replace(value, depth - 1, below=below or _orders_another(name))
+
+
+def _orders_another(text: object) -> bool:
+    return isinstance(text, str) and text.lower().startswith(("replace", "rebuild"))
 
 
 def _is_meant(name: str, value: str, own: frozenset[str]) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.explained import made_today
+from suture.impact.causes.explained import CLIMBED, made_today
 from suture.impact.causes.parents import mounting, statefulset_of
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
@@ -24,7 +24,7 @@ from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.leave import gives_data_up, gives_leave
+from suture.model.leave import gives_data_up, gives_leave, members_to_replace
 from suture.model.names import (
     CLAIMS,
     DAEMON_SETS,
@@ -59,8 +59,40 @@ def remember_member(request: Request, view: GraphView, now: Now) -> None:
     if not is_person(request.user.username):
         return
     pod = view.find(request.key)
-    if pod is None or not gives_data_up(request.old_body, request.new_body):
+    if pod is not None and gives_data_up(request.old_body, request.new_body):
+        _give_up(view, pod, now)
+
+
+def remember_replaced(request: Request, view: GraphView, now: Now) -> None:
+    """Remember which members a person named in a custom resource to be replaced: their claims go.
+
+    What a member holds it gets from the others again, and who names one means it. Only pods of the
+    resource's namespace, below one that is custom, and no more than half of what runs there.
+    """
+    if not is_person(request.user.username):
         return
+    space = request.key.namespace
+    named = members_to_replace(request.old_body, request.new_body)
+    pods = [pod for one in named if (pod := view.find(ObjectKey(PODS, space, one))) is not None]
+    for pod in pods:
+        if 2 * len(pods) <= _members(view, pod):
+            _give_up(view, pod, now)
+
+
+def _members(view: GraphView, pod: int) -> int:
+    """Return how many pods run in the workloads of the custom resource above one; 0 for none."""
+    above = next((a for a in view.controllers(pod, CLIMBED) if is_custom(view.resource(a))), None)
+    if above is None:
+        return 0
+    return sum(
+        view.running_alike(kind)[0]
+        for child in (above, *view.staying(view.children_of(above)[:BELOW]))
+        for kind in view.classes_controlled(child)
+    )
+
+
+def _give_up(view: GraphView, pod: int, now: Now) -> None:
+    """Remember that the claims of a pod go with it, and with the next of its name."""
     for claim, present in view.targets(pod, Edge.CLAIM):
         if present:
             uid = view.uid(claim)

@@ -17,6 +17,7 @@ from suture.impact.causes.agreed import (
     remember_leave,
     remember_member,
     remember_next_life,
+    remember_replaced,
 )
 from suture.impact.causes.counters import (
     annotated,
@@ -195,6 +196,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         remember_member(request, view, now)
     if request.subresource == "scale" and is_custom(request.gvr.resource):
         remember_scale(request, view, now)
+    if is_custom(request.key.resource) and request.operation is not Operation.DELETE:
+        remember_replaced(request, view, now)
     if rewrites_custom(request) and not change.direct:
         remember_parts(request, view, now)
         remember_pruned(request, view, now)
