@@ -65,7 +65,7 @@ def _called(steps: tuple[str, ...], read: Mapping[str, object]) -> Iterator[tupl
         for called, part in place.items():
             if type(part) is list:
                 yield from ((own, item) for item in part if (own := _name(item)))
-            else:
+            elif type(part) is dict:
                 yield called, part
 
 
