@@ -47,8 +47,8 @@ GENERIC: Final = frozenset(
 
 MADE_OF: Final = frozenset(
     {
-        "cluster", "clusters", "datacenters", "failovers", "instances", "labs", "operator",
-        "qls", "servers",
+        "cluster", "clusters", "datacenters", "failovers", "instances", "operator", "qls",
+        "servers",
     }
 )  # fmt: skip
 """What kinds and groups have behind the name of a product: `tidbclusters`, `postgresqls`."""
