@@ -110,6 +110,15 @@ def test_a_webhook_that_spares_its_own_is_installed() -> None:
         (WebhookRule(("*",), ("coordination.k8s.io",), ("*",), ("leases",)), {"leases"}),
         (WebhookRule(("*",), ("example.com",), ("*",), ("*",)), set[str]()),
         (WebhookRule(("CREATE",), ("apps",), ("v1",), ("deployments",)), {"kube-system"}),
+        (
+            WebhookRule(("CREATE",), ("",), ("v1",), ("pods/binding",)),
+            {"own-backend", "kube-system"},
+        ),
+        (
+            WebhookRule(("UPDATE",), ("",), ("v1",), ("pods/status",)),
+            {"own-backend", "kube-system"},
+        ),
+        (WebhookRule(("CREATE",), ("",), ("v1",), ("serviceaccounts/*",)), {"own-backend"}),
     ],
 )
 def test_what_a_rule_reaches(rule: WebhookRule, newly: set[str]) -> None:
@@ -125,6 +134,20 @@ def test_what_a_rule_reaches(rule: WebhookRule, newly: set[str]) -> None:
     assert found.matched_after > found.matched_before or newly
     if not newly:
         assert (found.newly, found.matched_after) == ((), 1)
+
+
+@pytest.mark.parametrize("part", ["binding", "status"])
+def test_pods_are_placed_where_a_webhook_does_not_look(part: str) -> None:
+    """A scheduler of its own asks about its own namespaces; what starts no pod stands in no way."""
+    rules = (WebhookRule(("CREATE", "UPDATE"), ("",), ("v1",), (f"pods/{part}",)),)
+    before = hooked(webhook("scheduler", BACKEND, namespaces=OPTED_IN), rules=())
+    (found,) = widened(update(before, hooked(before, rules=rules)), graph_of(*CLUSTER, before))
+    assert found.newly == ()
+
+    evicted = (WebhookRule(("CREATE",), ("",), ("v1",), ("pods/eviction",)),)
+    wide = hooked(webhook("scheduler", BACKEND), rules=())
+    (found,) = widened(update(wide, hooked(wide, rules=evicted)), graph_of(*CLUSTER, wide))
+    assert not {"own-backend", "kube-system"} & set(found.newly)
 
 
 def test_rules_of_one_kind_that_become_rules_of_all() -> None:

@@ -12,6 +12,7 @@ from support.celworld import JSON, WORDS, WORLDS, asked, refusal
 from suture.install.reach import reach_policy
 from suture.install.settings import Installation, enrol
 from suture.model.actor import Profile, Stage
+from suture.policy.engines.cel import MAX_CHARS
 
 MESH = "system:serviceaccount:mesh:istiod"
 CALM = "system:serviceaccount:calm:engine"
@@ -100,6 +101,14 @@ REACHES = [
     ),
     pytest.param(hook(rules=[rule("", "nodes/status")]), "nodes", id="node-status"),
     pytest.param(
+        hook(rules=[rule("", "pods/binding")]), "its own backend, kube-system", id="places-of-pods"
+    ),
+    pytest.param(
+        hook(rules=[rule("", "serviceaccounts/*")], namespaceSelector=only("mesh")),
+        "its own backend",
+        id="tokens-of-its-own",
+    ),
+    pytest.param(
         hook(rules=[rule("coordination.k8s.io", "leases")], namespaceSelector=APART),
         "leases",
         id="heartbeats",
@@ -112,6 +121,17 @@ NARROW = [
     pytest.param(hook(objectSelector=OPTED_IN), id="objects-by-label"),
     pytest.param(hook(matchConditions=[{"name": "a", "expression": "true"}]), id="conditions"),
     pytest.param(hook(rules=[rule("example.com", "certificates")]), id="its-own-kinds"),
+    pytest.param(
+        hook(rules=[rule("", "pods/binding")], namespaceSelector=APART), id="places-elsewhere"
+    ),
+    pytest.param(hook(rules=[rule("", "pods/eviction", "pods/exec")]), id="what-starts-nothing"),
+    pytest.param(
+        hook(
+            rules=[rule("", "*", operations=["UPDATE"], scope="Namespaced")],
+            namespaceSelector=only("mesh"),
+        ),
+        id="no-subresource",
+    ),
     pytest.param(hook(rules=[rule("*", "*", scope="Cluster", operations=["CONNECT"])]), id="none"),
     pytest.param(hook(rules=[]), id="no-rules"),
 ]
@@ -132,6 +152,11 @@ def test_what_must_work_while_it_is_down_is_not_newly_matched(
     rotated = {**given_hook, "clientConfig": {**given_hook["clientConfig"], "caBundle": "QQ=="}}
     assert by(MESH, configuration(rotated), configuration(given_hook)) == ""
     assert by(MESH, configuration(), configuration(given_hook)) == ""
+
+
+def test_no_expression_is_longer_than_is_read() -> None:
+    """One that is would be an error, and an error of this policy refuses nobody."""
+    assert all(len(one["expression"]) <= MAX_CHARS for one in POLICY["spec"]["variables"])
 
 
 SLOW = hook(failurePolicy="Ignore", timeoutSeconds=10, rules=[rule("*", "*")])

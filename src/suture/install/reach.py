@@ -9,7 +9,7 @@ vouched for who answers. Source: the webhook predicates and `caBundle` of the AP
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from suture.install.expressions import GROUPS, USER, in_groups, machine, text, texts
@@ -20,6 +20,7 @@ from suture.install.settings import Installation
 from suture.model.actor import SERVICE_ACCOUNT, Stage
 
 Document = dict[str, Any]
+_Says = Callable[[str], str]
 
 REACH_POLICY = "suture-webhook-safety"
 
@@ -45,6 +46,13 @@ _ESSENTIAL = (
     ("coordination.k8s.io", ("leases",)),
 )
 
+# What has to be written before a pod runs and is Ready; `impact.admission.scope` has the same.
+_STARTS = (
+    ("CREATE", "pods", "binding"),
+    ("UPDATE", "pods", "status"),
+    ("CREATE", "serviceaccounts", "token"),
+)
+
 
 def reach_policy(installation: Installation) -> tuple[Document, Document]:
     """Return the policy and its binding; its parameters are the operator profiles.
@@ -53,17 +61,16 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
     parameters is gone would refuse every webhook configuration, and repairs with them.
     """
     before = "oldObject != null && has(oldObject.webhooks) && oldObject.webhooks"
-    newly = " + ".join(
-        f"(has(object.webhooks) && object.webhooks.exists(w, ({holds('w')}) && ({met('w')}) && "
-        f"!({before}.exists(o, o.name == w.name && ({held('o')}) && ({met('o')})))) "
-        f"? [{text(word)}] : [])"
-        for word, holds, held, met in (
-            ("its own backend", _closed, _closed, _own),
-            (_SYSTEM, _closed, _closed, _system),
+    pods = _newly(
+        before, (("its own backend", _closed, _closed, _own), (_SYSTEM, _closed, _closed, _system))
+    )
+    others = _newly(
+        before,
+        (
             ("nodes", _closed, _closed, _nodes),
             ("leases", _closed, _closed, _leases),
             ("leases for too long", _slow, _closed_or_slow, _leases),
-        )
+        ),
     )
     document = admission_policy(
         REACH_POLICY,
@@ -74,7 +81,9 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
             "user": USER,
             "groups": GROUPS,
             "enforced": _enforced(installation),
-            "newly": f"object != null ? {newly} : []",
+            # WHY apart: an expression has a longest text, here and in an API server.
+            "pods": f"object != null ? {pods} : []",
+            "newly": f"variables.pods + (object != null ? {others} : [])",
             "unvouched": f"object != null && {_unvouched(before)} : []",
         },
         expression=(
@@ -97,6 +106,19 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
     bound = admission_binding(REACH_POLICY)
     bound["spec"]["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Allow"}
     return document, bound
+
+
+def _newly(before: str, asked: Iterable[tuple[str, _Says, _Says, _Says]]) -> str:
+    """Return the words for what a webhook would match and did not before, as a list.
+
+    Of each: its word, when it stands in the way now, when it did before, and what it matches.
+    """
+    return " + ".join(
+        f"(has(object.webhooks) && object.webhooks.exists(w, ({holds('w')}) && ({met('w')}) && "
+        f"!({before}.exists(o, o.name == w.name && ({held('o')}) && ({met('o')})))) "
+        f"? [{text(word)}] : [])"
+        for word, holds, held, met in asked
+    )
 
 
 def _enforced(installation: Installation) -> str:
@@ -194,12 +216,20 @@ def _own(w: str) -> str:
     service = f"{w}.clientConfig.service"
     return (
         f"has({service}) && {_selects(w, f'{service}.namespace')} && "
-        f"{_rules(w, (('', ('pods',)),), ('*', 'CREATE'))}"
+        f"({_rules(w, (('', ('pods',)),), ('*', 'CREATE'))} || {_starts(w)})"
     )
 
 
 def _system(w: str) -> str:
-    return f"{_selects(w, text(_SYSTEM))} && {_rules(w, _ESSENTIAL)}"
+    return f"{_selects(w, text(_SYSTEM))} && ({_rules(w, _ESSENTIAL)} || {_starts(w)})"
+
+
+def _starts(w: str) -> str:
+    """Whether a rule names what has to be written before a pod runs and is Ready."""
+    return " || ".join(
+        _rules(w, (("", (f"{plural}/*", f"{plural}/{part}")),), ("*", operation), all_of=("*/*",))
+        for operation, plural, part in _STARTS
+    )
 
 
 def _nodes(w: str) -> str:
@@ -246,11 +276,15 @@ def _rules(
     operations: Iterable[str] = _WRITES,
     *,
     scope: str = "Cluster",
+    all_of: tuple[str, ...] = ("*", "*/*"),
 ) -> str:
-    """Whether a rule names one of some resources; `scope`: of the rules that mean others."""
+    """Whether a rule names one of some resources; `scope`: of the rules that mean others.
+
+    `all_of` is how a rule names them all: `*` has no subresource.
+    """
     kinds = " || ".join(
         f"r.apiGroups.exists(g, g in {texts(('*', group))}) && "
-        f"r.resources.exists(p, p in {texts(('*', '*/*', *plurals))})"
+        f"r.resources.exists(p, p in {texts((*all_of, *plurals))})"
         for group, plurals in wanted
     )
     return (

@@ -6,7 +6,7 @@ loses traffic to a network policy is next door, in `traffic`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -60,6 +60,14 @@ RENEWED_WITHIN_S: Final = 5
 it gives up. SOURCE: client-go leaderelection and Kubernetes' defaults (`renewDeadline` 10 s)."""
 
 WRITES: Final = ("CREATE", "UPDATE", "DELETE")
+
+STARTS: Final = (
+    ("CREATE", PODS, "binding"),
+    ("UPDATE", PODS, "status"),
+    ("CREATE", SERVICE_ACCOUNTS, "token"),
+)
+"""What else has to be written before a pod runs and is Ready: its node, its status by the kubelet,
+and the token that it is given. SOURCE: kube-scheduler; kubelet, status and token managers."""
 
 EVERYBODY: Final = frozenset(
     {"system:authenticated", "system:unauthenticated", "system:serviceaccounts", "system:anonymous"}
@@ -283,14 +291,14 @@ class _Reach:
         return namespace_labels(self._view, namespace) if given is None else given
 
     def own(self) -> bool:
-        """Whether it is asked about new pods behind its own Service."""
+        """Whether it is asked about new pods behind its own Service, or for them to start."""
         ref = self._hook.service
         if ref is None:
             return False
+        backend = backend_labels(self._view, ref.namespace, ref.name)
         return any(
-            self._matches("CREATE", PODS, ref.namespace, labels)
-            for labels in backend_labels(self._view, ref.namespace, ref.name)
-        )
+            self._matches("CREATE", PODS, ref.namespace, labels) for labels in backend
+        ) or self._starts(ref.namespace, backend)
 
     def system(self) -> bool:
         """Whether it is asked about what the components in kube-system write or are made of."""
@@ -300,7 +308,25 @@ class _Reach:
             if self._names(resource)
             for labels in self._labels_of(resource)
             for operation in WRITES
+        ) or (self._names_part() and self._starts(SYSTEM, self._labels_of(PODS)))
+
+    def _starts(self, namespace: str, pods: Iterable[Mapping[str, str]]) -> bool:
+        """Whether it is asked for something without which no pod of a namespace starts.
+
+        Labels are known of a pod's own status alone: a Binding and a TokenRequest are objects of
+        their own, which bear none.
+        """
+        if not self._names_part():
+            return False
+        return any(
+            self._matches(operation, resource, namespace, labels, part)
+            for operation, resource, part in STARTS
+            for labels in (pods if part == "status" else ({},))
         )
+
+    def _names_part(self) -> bool:
+        """Whether its rules name any part of an object: hardly any do."""
+        return any("/" in one for rule in self._hook.rules for one in rule.resources)
 
     def _names(self, resource: Resource) -> bool:
         return any(
