@@ -337,6 +337,23 @@ def test_who_has_written_before_is_no_newcomer() -> None:
     assert told(view, write(CONFIG_MAPS, old, changed(old, data={"a": "2"})), STRANGER) == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "release", "what"),
+    [("helm", "shop", []), ("kubectl", "shop", ["selector"]), ("helm", "other", ["selector"])],
+)
+def test_a_release_is_upgraded_by_its_tool(tool: str, release: str, what: list[str]) -> None:
+    """By whatever account: what keeps releases writes it, and no other release takes it over."""
+    old = charted("web", "shop", SERVICES, "Service") | {"spec": {"selector": {"app": "old"}}}
+    old["metadata"]["managedFields"] = [{"manager": "installer"}]
+    new = charted("web", release, SERVICES, "Service") | {"spec": {"selector": {"app": "new"}}}
+    new["metadata"]["managedFields"] = [{"manager": "installer"}, {"manager": tool}]
+    view = view_of(trimmed(SERVICES, old), namespace("prod"))
+
+    found = told(view, write(SERVICES, old, new, by=STRANGER), STRANGER)
+
+    assert [one.what for one in found if one.by == "helm"] == what
+
+
 def test_pods_that_come_back_are_nobodys_loss() -> None:
     """Deleting a pod of a ReplicaSet is no foreign write: what keeps it makes another."""
     things = workload("web", replicas=2)

@@ -40,7 +40,7 @@ from suture.model.actor import IdentityKind, account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.habits import release_of
+from suture.model.habits import managers_of, release_of
 from suture.model.names import (
     AUTOSCALERS,
     CLAIMS,
@@ -206,6 +206,8 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
         return
     newcomer = not before.managers or not set(made.after.managers) <= set(before.managers)
     keeper = keeper_of(scene, before)
+    if keeper is not None and keeper.by == HELM and _by_release(before, made.after):
+        return
     if keeper is not None and _led_away(scene, before, made.after, keeper):
         what.append(SELECTOR)
     if keeper is None:
@@ -224,6 +226,16 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
                 _named_by_own(scene, made.row) or _part_of_release(scene, made.row)
             )
             yield _write(scene, made.row, keeper, one, explained=asked)
+
+
+def _by_release(before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether what keeps releases writes an object of one, under its own name, and leaves it there.
+
+    WHY its name: whoever upgrades a release, from whatever account, does so by that tool. Another
+    release that takes the object over marks it as its own.
+    """
+    added = set(after.managers) - set(before.managers)
+    return added == {HELM} and managers_of(after) == managers_of(before)
 
 
 def _writer(view: GraphView, before: ClusterObject) -> Keeper:
