@@ -232,8 +232,10 @@ def _by_release(before: ClusterObject, after: ClusterObject) -> bool:
     """Whether what keeps releases writes an object of one, under its own name, and leaves it there.
 
     WHY its name: whoever upgrades a release, from whatever account, does so by that tool. Another
-    release that takes the object over marks it as its own.
+    release that takes the object over marks it as its own; owners are nothing that it sets.
     """
+    if before.owners != after.owners:
+        return False
     added = set(after.managers) - set(before.managers)
     return added == {HELM} and managers_of(after) == managers_of(before)
 
