@@ -85,8 +85,13 @@ def test_a_parent_that_was_changed_may_want_less() -> None:
     assert told(view, child()) == (0, 1)
 
 
-def secret(name: str = "main-admin", created: float = 110.0, **more: object) -> ClusterObject:
-    return msgspec.structs.replace(thing(SECRETS, name, "queue"), created=created, **more)
+OF_MAIN = {"cluster-name": "main"}
+
+
+def secret(
+    name: str = "main-admin", created: float = 110.0, labels: dict[str, str] = OF_MAIN
+) -> ClusterObject:
+    return msgspec.structs.replace(thing(SECRETS, name, "queue", labels=labels), created=created)
 
 
 def members(*, ready: bool = True) -> list[ClusterObject]:
@@ -103,11 +108,13 @@ def kept(view: GraphView, one: ClusterObject, by: Actor = RUNS) -> tuple[int, in
 
 
 def test_a_secret_of_what_runs_is_in_use_whoever_reads_it() -> None:
-    """By its name, or by its name and a label; of what does not run it is only wanted."""
+    """By its name and a label; by its name alone, and of what does not run, it is only wanted."""
     assert kept(view_of(parent(), secret(), *members()), secret()) == (1, 1)
-    other = secret("admin.main.credentials", labels={"cluster-name": "main"})
+    other = secret("admin.main.credentials")
     assert kept(view_of(parent(), other, *members()), other) == (1, 1)
     assert kept(view_of(parent(), secret()), secret()) == (1, 0)
+    bare = secret(labels={})
+    assert kept(view_of(parent(), bare, *members()), bare) == (1, 0)
     assert kept(view_of(parent(), secret(), *members(ready=False)), secret()) == (1, 0)
 
 
@@ -118,7 +125,7 @@ def test_a_secret_of_what_runs_is_in_use_whoever_reads_it() -> None:
         pytest.param((parent(deleted=1.0),), secret(), RUNS, id="the-parent-goes"),
         pytest.param((parent(created=120.0),), secret(), RUNS, id="of-an-earlier-life"),
         pytest.param((parent(),), secret(), OTHER, id="who-does-not-run-such"),
-        pytest.param((parent(),), secret("admin.main.credentials"), RUNS, id="no-label"),
+        pytest.param((parent(),), secret("admin.main.credentials", labels={}), RUNS, id="no-label"),
         pytest.param(
             (parent(),),
             secret("mainframe-admin", labels={"of": "main"}),

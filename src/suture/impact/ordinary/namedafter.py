@@ -65,7 +65,7 @@ def named_after_living(scene: Scene, row: int) -> bool:
 
 
 def opens_what_runs(scene: Scene, row: int) -> bool:
-    """Whether a Secret belongs by its name to a custom resource of the actor's that is at work.
+    """Whether a Secret belongs by name and label to a custom resource of the actor's at work.
 
     Nobody needs to read it in a pod: people and other programs enter with what it says. Not where
     the actor has made another for that resource since, within the hour: so keys are renewed; nor
@@ -77,8 +77,12 @@ def opens_what_runs(scene: Scene, row: int) -> bool:
         return False
     if is_generated(name) and not words[-1].isalpha():
         return False
+    said = view.labels(row).values()
     return any(
-        _asks(scene, parent, row) and _runs(view, parent) and not _renewed(scene, parent, row)
+        view.name(parent) in said
+        and _asks(scene, parent, row)
+        and _runs(view, parent)
+        and not _renewed(scene, parent, row)
         for parent in _parents(scene, row)
     )
 
