@@ -97,6 +97,45 @@ def test_who_makes_it_again_each_time() -> None:
     assert not in_use(view)
 
 
+def of_one(
+    *, readers: int = 1, owned: bool = True, fresh: bool = False, secret: bool = False
+) -> bool:
+    """Whether what workloads of one custom resource read is in use as its operator deletes it."""
+    what = thing(SECRETS if secret else CONFIG_MAPS, "main-0", "prod", owners=[owner(MAIN)])
+    need = Need(Edge.SECRET if secret else Edge.CONFIG_MAP, what.key)
+    things = []
+    for number in range(readers):
+        root, *pods = workload(f"main-{number}")
+        owners = (owner(MAIN),) if owned or number else ()
+        things += [msgspec.structs.replace(root, needs=(need,), owners=owners), *pods]
+    view = view_of(MAIN, what, things)
+    if fresh:
+        view.history.note_created(MAIN.uid, "a", "a", MAIN.key, LATER.plus_s(-600))
+    impact = impact_of(delete(what, by=BY), view, by=BY, now=LATER)
+    (told,) = effects(impact, ReferenceBroken)
+    return told.current > 0
+
+
+def test_what_is_written_out_of_one_custom_resource_is_written_again() -> None:
+    """Nobody reads the ConfigMap but what its operator keeps of the same custom resource."""
+    assert not of_one()
+    assert not of_one(readers=3)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(lambda: of_one(owned=False), id="read-by-another"),
+        pytest.param(lambda: of_one(readers=3, owned=False), id="read-by-another-too"),
+        pytest.param(lambda: of_one(fresh=True), id="of-the-next-life"),
+        pytest.param(lambda: of_one(secret=True), id="a-secret"),
+    ],
+)
+def test_what_may_not_be_written_again(asked: Callable[[], bool]) -> None:
+    """The incident: what others read, or what was there before, is gone and stays so."""
+    assert asked()
+
+
 HOOK = "meta.example.com/hook"
 POLICY = "meta.example.com/hook-delete-policy"
 DEPLOYER = operator("system:serviceaccount:delivery:deployer")

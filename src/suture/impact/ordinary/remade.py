@@ -5,15 +5,17 @@ The past of this very object: the actor made it within a minute of having remove
 under the same name, so that an operator that replaces what it keeps is believed once it was seen
 to, while nobody hindered it. The object itself: it is a hook of a release or application, which is
 deleted before it is made again, and the actor is who deploys there. Or what names it: one custom
-resource that stays, whose operator made it, so that it is issued anew. None is believed any more
+resource that stays, whose operator made it, so that it is issued anew; or, of a ConfigMap, nobody
+but workloads of the same custom resource, whose operator is the actor. None is believed any more
 once `GAPS` of what the actor took away so within the hour have not come back. Or nothing names it
 but who pulls images with it, nobody has marked it for his own, and nothing of the actor's is away.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
-LIMIT: an operator that was enforced from its first replacement on was never seen to do it; who made
-what is older than Suture is not known.
-Source: history; the hook annotations of Helm and Argo CD; kubelet, see `references`.
+LIMIT: an operator that was enforced from its first replacement on was never seen to do it, so that
+of a Secret it is not believed; who made what is older than Suture is not known.
+Source: history; the hook annotations of Helm and Argo CD; kubelet, see `references`; operators of
+monitoring, which make the files of rules anew whenever one of the rules was written.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from suture.impact.causes.counters import not_back
+from suture.impact.causes.explained import CLIMBED
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
@@ -39,6 +42,10 @@ GAPS: Final = 8
 """LIMIT: objects of a type that an operator may have away at a time: those of one reconcile, which
 deletes all before it makes all."""
 
+READERS: Final = 16
+"""LIMIT: readers of one ConfigMap that are asked whose they are, 1 us each: what more of them read
+is made for more than one thing."""
+
 _POLICY: Final = "hook-delete-policy"
 _BEFORE: Final = "beforehookcreation"
 
@@ -54,6 +61,7 @@ def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
         _was_remade(scene, row)
         or _is_hook(scene, row)
         or _is_issued(scene, row, uses)
+        or _is_of_one(scene, row, uses)
         or (not away and _is_token(view, row, uses))
     )
 
@@ -123,6 +131,29 @@ def _is_issued(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
         and made.identity in view.history.habits.keepers(resource)
         and user not in scene.removed
         and not view.terminating(user)
+    )
+
+
+def _is_of_one(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
+    """Whether a ConfigMap and all that read it are of one custom resource that the actor keeps.
+
+    It is written out of what the custom resource says, so that it can be written again; a Secret
+    may hold what nobody has twice. WHY not under one of this hour: the actor may take it for that
+    of one that was there before.
+    """
+    view, now = scene.view, scene.now
+    above = view.controller(row)
+    if now is None or above < 0 or view.resource(row) != CONFIG_MAPS or view.terminating(above):
+        return False
+    resource = view.resource(above)
+    if not is_custom(resource) or not keeps(scene, resource):
+        return False
+    born = view.history.creation(view.uid(above))
+    if born is not None and now.ago_s(born.at_ns) < HOUR_S:
+        return False
+    readers = [use.row for use in uses if not use.of_pods]
+    return 0 < len(readers) <= READERS and all(
+        above in view.controllers(one, CLIMBED) for one in readers
     )
 
 
