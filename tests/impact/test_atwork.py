@@ -143,6 +143,15 @@ def test_a_budget_of_all_may_go_where_others_hold_all_but_one() -> None:
     assert in_use(budget(), budget("db", app="db")) == 0
 
 
+@pytest.mark.parametrize(("replicas", "in_use"), [(1, 0), (2, 1)])
+def test_a_budget_of_one_pod_is_in_nobodys_use(replicas: int, in_use: int) -> None:
+    """It is lifted by who keeps it so that a node can be emptied, and its pod comes back."""
+    parent = thing(DATABASES, "web", "prod")
+    held = replace(budget(), owners=(owner(parent),))
+
+    assert removed(held, view_of(parent, held, workload("web", replicas=replicas))).in_use == in_use
+
+
 def test_a_budget_that_goes_along_does_not_count() -> None:
     """It goes for the reason for which its owner goes."""
     parent = thing(DATABASES, "web", "prod")

@@ -268,6 +268,37 @@ def test_what_an_account_beside_the_actor_made_today(
     assert told.explained == explained
 
 
+@pytest.mark.parametrize(
+    ("maker", "hours", "named", "explained"),
+    [
+        (operator().user.username, 3, True, 1),
+        (operator().user.username, 30, True, 0),
+        (operator().user.username, 3, False, 0),
+        ("developer@example.com", 3, True, 0),
+    ],
+    ids=["of the day", "older", "named by nobody", "of another's set"],
+)
+def test_claims_of_a_set_that_the_actor_made_are_its_own(
+    maker: str, hours: int, named: bool, explained: int
+) -> None:
+    """They are made by a controller; of what is older nobody knows what lies in them by now."""
+    home, by = namespace("e2e-7"), operator()
+    members = thing(STATEFUL_SETS, "db", "e2e-7", facts=WorkloadFacts(replicas=1))
+    data = thing(CLAIMS, "data-db-0", "e2e-7", facts=ClaimFacts(bound=True))
+    pod = thing(PODS, "db-0", "e2e-7", owners=[owner(members)], facts=PodFacts(ready=True))
+    view = view_of(home, members, data, needing(pod, Edge.CLAIM, data.key) if named else pod)
+    view.history.note_created(home.uid, by.user.username, "ci", home.key, START)
+    view.history.note_created(members.uid, maker, maker, members.key, START)
+    request = delete(home, by=by)
+    impact = estimate(request, project(request, view), view, by, now=START.plus_s(hours * 3600))
+    (told,) = (
+        one
+        for one in impact.effects
+        if isinstance(one, ObjectsRemoved) and one.resource == "namespaces"
+    )
+    assert told.explained == explained
+
+
 def test_a_namespace_of_unknown_origin_is_not() -> None:
     """Forgetting can only make stricter."""
     view = view_of(namespace("ci-7"), service("web", "ci-7"))

@@ -69,6 +69,7 @@ CLIMBED: Final = 8
 a ring of owners, which nothing forbids, ends here."""
 
 _SPACES: Final = (NAMESPACES,)
+_CLAIMED: Final = frozenset({Edge.CLAIM})
 _GATEWAY_GROUP: Final = "gateway.networking.k8s.io"
 
 
@@ -126,27 +127,31 @@ def own_namespace(
     """Whether a namespace was made by who asks, and all that counts in it as well.
 
     Or, within the day, by an account that lives beside that of who asks: what runs tests makes
-    namespaces, and what clears up after it has an account of its own.
+    namespaces, and what clears up after it has an account of its own. Claims that a controller made
+    for its sets are of the one who made those, within the day.
     """
     if not identity or view.resource(row) != NAMESPACES:
         return False
     made = view.history.creation(view.uid(row))
-    if made is None or not (
-        made.identity == identity
-        or (
-            now is not None
-            and now.ago_s(made.at_ns) < DAY_S
-            and _lives_beside(made.identity, identity)
-        )
-    ):
+    if made is None:
+        return False
+    today = now is not None and now.ago_s(made.at_ns) < DAY_S
+    if not (made.identity == identity or (today and _lives_beside(made.identity, identity))):
         return False
     return all(
         tied(view, one, made.identity, "")
+        or (today and resource == CLAIMS and _made_for(view, one, made.identity))
         for resource, rows in view.by_resource(list(removed)).items()
         if may_count(resource)
         for one in rows
         if counted(view, one)
     )
+
+
+def _made_for(view: GraphView, claim: int, identity: str) -> bool:
+    """Whether all pods that name a claim are of what an identity made, and some do."""
+    pods = [view.one_alike(use.row) for use in view.uses(claim, _CLAIMED) if use.of_pods]
+    return bool(pods) and all(pod >= 0 and tied(view, pod, identity, "") for pod in pods)
 
 
 def _lives_beside(one: str, other: str) -> bool:
@@ -276,7 +281,8 @@ def in_use(view: GraphView, row: int) -> bool:
     if resource == CRDS:
         return _instances(view, row) > 0
     if resource == DISRUPTION_BUDGETS:
-        return any(map(view.serving_alike, view.classes_selected(row)))
+        # WHY several: a size of one has no floor, and its budget only bars drains.
+        return sum(map(view.serving_alike, view.classes_selected(row))) > 1
     return False
 
 
