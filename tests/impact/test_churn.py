@@ -24,6 +24,7 @@ from suture.model.history import History
 from suture.model.names import (
     CONFIG_MAPS,
     JOBS,
+    NAMESPACES,
     NODES,
     PODS,
     REPLICA_SETS,
@@ -31,6 +32,7 @@ from suture.model.names import (
     SERVICES,
     SNAPSHOTS,
     STATEFUL_SETS,
+    VOLUMES,
     Gvr,
     Operation,
     Resource,
@@ -379,6 +381,34 @@ def test_copies_into_many_namespaces_are_a_few_in_each() -> None:
 
 def grown_slowly(lately: Lately, one: ClusterObject) -> list[Growth]:
     return effects(lately.ask(update(None, one), None, 2), Growth)
+
+
+def wide(number: int, resource: Resource) -> list[Growth]:
+    """Make so many in no namespace, under one name; return what is told of the last one."""
+    lately, told = Lately(), list[Growth]()
+    for at in range(number):
+        one = thing(resource, f"preview-{at}", "")
+        told = grown_slowly(lately, one)
+        lately.put(one)
+    return told
+
+
+def test_namespaces_without_end_are_counted_for_who_makes_them() -> None:
+    (found,) = wide(201, NAMESPACES)
+    assert (found.per, found.before, found.after) == ("owner", 200, 201)
+    assert (found.holder.resource, found.holder.name) == ("users", operator().user.username)
+
+
+def test_namespaces_of_tests_that_come_and_go_beside_many_others() -> None:
+    lately = Lately(*(thing(NAMESPACES, f"team-{at}-shop", "") for at in range(100)))
+    for at in range(120):
+        assert grown_slowly(lately, thing(NAMESPACES, f"e2e-{at}", "")) == []
+
+
+def test_a_few_namespaces_and_volumes_for_everybody_are_no_growth() -> None:
+    """One provisioner makes the volumes of all claims, by the thousand."""
+    assert wide(50, NAMESPACES) == []
+    assert wide(201, VOLUMES) == []
 
 
 def test_a_restore_is_recovery() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.counters import creator, creator_in, creator_like
+from suture.impact.causes.counters import creator, creator_in, creator_like, pattern_of
 from suture.impact.effects import Confidence, Growth, Victim
 from suture.impact.ground.change import Change
 from suture.impact.ground.kinds import is_custom
@@ -85,20 +85,41 @@ def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator
 
     As under an owner, which nobody has set here: the copies of a copy, the tokens of an account.
     Only what is there still counts. WHY not work, nor custom resources: of those thousands are
-    submitted under one name, and end by themselves.
+    submitted under one name, and end by themselves. WHY of what lies in no namespace only these
+    themselves: volumes and requests for certificates are made by one actor for everybody.
     """
     view, key = scene.view, made.key
-    if not key.namespace or key.resource in (PODS, JOBS) or is_custom(key.resource):
+    if key.resource in (PODS, JOBS) or is_custom(key.resource):
+        return
+    if not key.namespace and key.resource != NAMESPACES:
         return
     alike = view.history.writes.counted(creator_like(scene.request.user.username, key), now, HOUR_S)
-    before = min(alike, view.place_count(key.resource, key.namespace)) if alike else 0
+    before = min(alike, _there(view, key)) if alike >= CHILDREN_TOLD else 0
     if before >= CHILDREN_TOLD:
         yield Growth(
             resource=str(key.resource), per="owner",
-            holder=named(ObjectKey(NAMESPACES, "", key.namespace)), before=before,
+            holder=_place(scene, key), before=before,
             after=before + 1, lately=lately, recovery=recovers(scene, made),
             confidence=Confidence.BOUNDED,
         )  # fmt: skip
+
+
+def _there(view: GraphView, key: ObjectKey) -> int:
+    if key.namespace:
+        return view.place_count(key.resource, key.namespace)
+    # WHY by name: those of tests come and go all day in a cluster that has many others.
+    stem = pattern_of(key.name)
+    return sum(
+        not view.terminating(one) and pattern_of(view.key(one).name) == stem
+        for one in view.rows(key.resource)
+    )
+
+
+def _place(scene: Scene, key: ObjectKey) -> Victim:
+    """Return the namespace that is filled; of namespaces themselves, who makes them."""
+    if key.namespace:
+        return named(ObjectKey(NAMESPACES, "", key.namespace))
+    return Victim("", "users", "", scene.request.user.username)
 
 
 def wanted_of(view: GraphView, owner: int, resource: Resource) -> int:
