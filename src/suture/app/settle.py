@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from suture.app.signals import Signals
 from suture.app.successors import Successors, controller_of, serves
 from suture.impact.causes.explained import ALWAYS_COUNTED
-from suture.impact.causes.turned import remember_unread
+from suture.impact.causes.turned import LEADING, remember_unread
 from suture.judge import World
 from suture.model.clock import Now
 from suture.model.names import Resource
@@ -59,7 +59,9 @@ class Settler:
         now = self._clock()
         self._settle_removal(thing)
         self._world.history.note_removed(thing.uid, thing.key, now, owners=thing.owners)
-        remember_unread(thing, self._world.view, now)
+        # WHY first: of all that ends, pods mostly, hardly anything leads the API server anywhere.
+        if isinstance(thing.facts, LEADING):
+            remember_unread(thing, self._world.view, now)
 
     def _settle_removal(self, thing: ClusterObject) -> None:
         for intent in self._world.overlay.seen(thing.uid):

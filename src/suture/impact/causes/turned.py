@@ -36,6 +36,9 @@ TURNED: Final = 64
 """LIMIT: Services of one route that are looked at when it leaves them: more is no turn but
 another route."""
 
+LEADING: Final = (WebhookFacts, ApiServiceFacts)
+"""Facts of what leads calls of the API server to a Service."""
+
 NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 """Edges to a Service of what is made for it, and asks nothing of it."""
 
@@ -62,11 +65,10 @@ def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
 
 
 def remember_unread(gone: ClusterObject, view: GraphView, now: Now) -> None:
-    """Remember to which Services the API server made calls by a configuration that is gone."""
-    if isinstance(gone.facts, (WebhookFacts, ApiServiceFacts)):
-        for row in map(view.service, services_referred(gone)):
-            if row is not None:
-                view.history.writes.count(turned(view.uid(row)), now)
+    """Remember to which Services the API server made calls by what is gone, one of `LEADING`."""
+    for row in map(view.service, services_referred(gone)):
+        if row is not None:
+            view.history.writes.count(turned(view.uid(row)), now)
 
 
 def _backends(view: GraphView, of: RouteFacts, beside: RouteFacts) -> list[int]:
@@ -93,7 +95,7 @@ def traffic_left(view: GraphView, service: int, removed: Collection[int], now: N
 
 
 def route_left(view: GraphView, service: int, now: Now | None) -> bool:
-    """Whether a route left a Service within the hour for another that serves as many."""
+    """Whether within the hour a route left a Service for another that serves, or a webhook did."""
     writes = view.history.writes
     return now is not None and bool(writes.counted(turned(view.uid(service)), now, HOUR_S))
 

@@ -62,12 +62,13 @@ def _policy_went(scene: Scene, row: int, namespace: str) -> bool:
         for resource in custom
         for space in spaces
     )
-    return any(_went(view, key) for key in named if key.name)
+    return any(went(view, key) for key in named if key.name)
 
 
-def _went(view: GraphView, key: ObjectKey) -> bool:
+def went(view: GraphView, key: ObjectKey) -> bool:
+    """Whether an object of a name is going, or was seen to go and is not there again."""
     found = view.find(key)
-    if found is not None and not view.gone(found):
+    if found is not None:
         return view.terminating(found)
     return view.history.removed_at(key) is not None
 

@@ -110,7 +110,7 @@ def _there(view: GraphView, key: ObjectKey) -> int:
     # WHY by name: those of tests come and go all day in a cluster that has many others.
     stem = pattern_of(key.name)
     return sum(
-        not view.terminating(one) and pattern_of(view.key(one).name) == stem
+        not view.terminating(one) and pattern_of(view.name(one)) == stem
         for one in view.rows(key.resource)
     )
 

@@ -16,6 +16,7 @@ from suture.impact.causes.labelled import kept_beside
 from suture.impact.effects import EntriesDropped
 from suture.impact.ground.bodies import annotations_of, read_body
 from suture.impact.ground.change import Change
+from suture.impact.ordinary.copies import went
 from suture.impact.ordinary.sweeps import OTHERS, swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
@@ -103,15 +104,9 @@ def _told_to(scene: Scene) -> bool:
         return True
     for note, name in annotations_of(request.old_body).items():
         for key in kept_beside(view, note, name, identity):
-            row = view.find(key)
-            gone = view.terminating(row) if row is not None else _went(view, key)
-            if gone or _written_by_another(scene, key):
+            if went(view, key) or _written_by_another(scene, key):
                 return True
     return False
-
-
-def _went(view: GraphView, key: ObjectKey) -> bool:
-    return view.history.removed_at(key) is not None
 
 
 def _written_by_another(scene: Scene, key: ObjectKey) -> bool:
