@@ -13,6 +13,7 @@ from typing import Final
 from suture.impact.admission.leading import leading_effects, leads_elsewhere
 from suture.impact.admission.scope import scope_effects, widens
 from suture.impact.admission.servedports import closes_ports, port_effects
+from suture.impact.admission.shutoff import shutting_effects
 from suture.impact.admission.vouching import vouching_effects
 from suture.impact.admission.withdrawn import withdrawn_effects
 from suture.impact.causes.recent import rewrites_status
@@ -40,7 +41,7 @@ from suture.impact.reach.tenure import foreign_effects, may_be_foreign
 from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.scene import Scene
 from suture.impact.traffic.addresses import addresses_removed
-from suture.impact.traffic.networkpolicies import POLICIES
+from suture.impact.traffic.networkpolicies import POLICIES, closes
 from suture.impact.traffic.selection import (
     adoption_effects,
     may_select,
@@ -116,6 +117,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, vouching_effects),
     Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
+    Family(frozenset({"admission_path_broken"}), closes, shutting_effects, POLICIES.__contains__),
     Family(
         frozenset({"admission_path_broken"}),
         _takes_away,

@@ -120,6 +120,28 @@ def _paths(
             )
 
 
+def standing(scene: Scene, row: int, referrer: int, use: Use) -> AdmissionPathBroken | None:
+    """Return the path by which a Service, which stays, would be called in vain; None: by nobody."""
+    hook = use.hook if use.fail_closed else None
+    if hook is not None and is_called_by_nobody(scene, hook):
+        return None
+    namespaces, count = blocked_by(scene, hook)
+    return AdmissionPathBroken(
+        source=scene.victim(referrer),
+        path=use.path,
+        service=scene.victim(row),
+        fail_closed=use.fail_closed,
+        self_healing=False,
+        service_removed=False,
+        blocks_recovery=hook is not None and blocks_itself(scene, hook, row),
+        calls=use.calls,
+        before=scene.view.serving_count(row),
+        namespaces=namespaces,
+        namespaces_count=count,
+        confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
+    )
+
+
 def uses_of(source: ClusterObject) -> Iterable[Use]:
     """Yield the ways into the API for which an object names a Service."""
     facts = source.facts

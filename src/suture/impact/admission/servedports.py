@@ -10,14 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suture.impact.admission.admissionpath import (
-    blocked_by,
-    blocks_itself,
-    in_vain,
-    is_called_by_nobody,
-    uses_of,
-)
-from suture.impact.effects import AdmissionPathBroken, Confidence
+from suture.impact.admission.admissionpath import in_vain, standing, uses_of
+from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.scene import Scene
@@ -61,21 +55,6 @@ def port_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         if of_one_hand(scene, [row, referrer]):
             continue
         for use in broken:
-            hook = use.hook if use.fail_closed else None
-            if hook is not None and is_called_by_nobody(scene, hook):
-                continue
-            namespaces, count = blocked_by(scene, hook)
-            yield AdmissionPathBroken(
-                source=scene.victim(referrer),
-                path=use.path,
-                service=scene.victim(row),
-                fail_closed=use.fail_closed,
-                self_healing=False,
-                service_removed=False,
-                blocks_recovery=hook is not None and blocks_itself(scene, hook, row),
-                calls=use.calls,
-                before=view.serving_count(row),
-                namespaces=namespaces,
-                namespaces_count=count,
-                confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
-            )
+            path = standing(scene, row, referrer, use)
+            if path is not None:
+                yield path

@@ -14,6 +14,8 @@ from typing import Final
 
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Confidence, ScopeWidened
+from suture.impact.ground.change import Change
+from suture.impact.ground.fit import Asked
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.spaces import namespace_labels
 from suture.model.edges import Edge, Selection
@@ -65,17 +67,39 @@ POLICIES: Final = frozenset({*INSIDE, *ABOVE})
 """What shuts pods off. WHY not more: each network has its own kinds; these are read."""
 
 
+def closes(change: Change) -> bool:
+    """Whether a change may write or remove a policy."""
+    made = change.rewritten
+    return bool(change.direct) if made is None else made.after.key.resource in POLICIES
+
+
 def traffic_effects(scene: Scene) -> Iterator[ScopeWidened]:
     """Yield what a written or removed policy takes from running pods, by direction."""
+    for written in _written(scene):
+        yield from _effects(scene, *written)
+
+
+def shut_off(scene: Scene) -> Iterator[int]:
+    """Yield the Services whose serving pods the API server could call no more."""
+    for source, before, after in _written(scene):
+        old, new = _facts(before), _facts(after)
+        for space in _spaces(scene.view, source, (*old, *new)):
+            yield from _Reach(scene, source.key, space, old, new).shut_off()
+
+
+def _written(
+    scene: Scene,
+) -> Iterator[tuple[ClusterObject, ClusterObject | None, ClusterObject | None]]:
+    """Yield the policies that are written or removed: each, as it was, and as it will be."""
     made = scene.change.rewritten
     if scene.change.direct:
         # Of a namespace that goes the pods go too.
         for row in scene.change.direct:
-            thing = scene.view.at(row)
-            if thing.key.resource in POLICIES:
-                yield from _effects(scene, thing, thing, None)
+            if scene.view.resource(row) in POLICIES:
+                thing = scene.view.at(row)
+                yield thing, thing, None
     elif made is not None:
-        yield from _effects(scene, made.after, made.before, made.after)
+        yield made.after, made.before, made.after
 
 
 def _effects(
@@ -166,14 +190,51 @@ class _Reach:
 
     def losses(self) -> Iterator[tuple[str, int, list[str]]]:
         """Yield direction, class of pods, and what they lose."""
-        selectors = [facts.selector for facts in (*self._old, *self._new)]
-        for kind in self._view.classes_matching(self._space, selectors):
-            if not self._view.running_alike(kind)[0]:
-                continue
+        for kind in self._reached():
             for part, losses in (("egress", self._egress), ("ingress", self._ingress)):
                 found = losses(kind)
                 if found:
                     yield part, kind, found
+
+    def shut_off(self) -> Iterator[int]:
+        """Yield the Services of which no serving pod lets the API server in any more."""
+        view = self._view
+        asked: set[int] = set()
+        for kind in self._reached():
+            if self._lost(kind, egress=False, allows=self._lets_api_in):
+                asked.update(view.selecting_class(kind, SERVICES))
+        for row in sorted(asked):
+            if not any(map(self._is_called, view.classes_selected(row))):
+                yield row
+
+    def _is_called(self, kind: int) -> bool:
+        """Whether the API server reaches serving pods of a class after the write.
+
+        WHY by the host: no policy holds for pods of the node's own network.
+        """
+        if not self._view.running_alike(kind)[1]:
+            return False
+        if Asked(self._view).of(self._view.one_alike(kind)).host_network:
+            return True
+        return _open(self._selecting(kind)[1], egress=False, allows=self._lets_api_in)
+
+    def _lets_api_in(self, rule: TrafficRule) -> bool:
+        """Whether a rule may let the API server in.
+
+        It comes from an address outside, or through pods of kube-system that pass its calls on.
+        """
+        spaces = namespace_labels(self._view, SYSTEM)
+        return (
+            rule.anybody
+            or bool(rule.blocks)
+            or any(_in_space(one, SYSTEM, spaces) for one in rule.pods)
+        )
+
+    def _reached(self) -> list[int]:
+        """Return the classes of running pods that the policy selects, before or after."""
+        selectors = [facts.selector for facts in (*self._old, *self._new)]
+        kinds = self._view.classes_matching(self._space, selectors)
+        return [kind for kind in kinds if self._view.running_alike(kind)[0]]
 
     def _lost(self, kind: int, *, egress: bool, allows: Callable[[TrafficRule], bool]) -> bool:
         """Whether something is allowed before, and no more after."""
