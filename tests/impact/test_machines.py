@@ -195,3 +195,44 @@ def test_a_set_of_machines_that_its_parent_asks_for(
     told = effects(impact_of(delete(root), view, now=START), ObjectsRemoved)
     (effect,) = (one for one in told if one.resource == str(kind))
     assert (effect.wanted, effect.in_use) == (1, in_use)
+
+
+@pytest.mark.parametrize(
+    ("pods_each", "unplaced"),
+    [
+        pytest.param(3, [0, 0, 0, 6, 12], id="three-of-six-hold-them"),
+        pytest.param(1, [0, 0, 0, 0, 0], id="one-of-six-holds-them"),
+    ],
+)
+def test_machines_that_a_lower_number_lets_go_leave_room_for_their_pods(
+    pods_each: int, unplaced: list[int]
+) -> None:
+    """A cause says that they go; beside others that close, it makes no room for what ran there."""
+    small = msgspec.structs.replace(ROOMY, pods=6)
+    parent = thing(SETS, "set", "fleet", facts=CustomFacts(wanted=1))
+    members = [
+        msgspec.structs.replace(
+            machine(f"machine-{n}", f"cloud:///zone/{n}"), owners=(owner(parent),)
+        )
+        for n in range(6)
+    ]
+    nodes = [thing(NODES, f"node-{n}", facts=small) for n in range(6)]
+    web = iter(range(6 * pods_each))
+    pods = [
+        msgspec.structs.replace(one, facts=PodFacts(ready=True, node=f"node-{next(web) % 6}"))
+        if one.key.resource == PODS
+        else one
+        for one in workload("web", replicas=6 * pods_each)
+    ]
+    view = GraphView(graph_of(parent, *members, *nodes, pods), None)
+
+    lost: list[int] = []
+    for n in range(5):
+        request = removed(members[n], {"nodeName": f"node-{n}"})
+        impact = project(request, view)
+        found = effects(impact_of(request, view), CapacityLost)
+        lost.append(sum(one.unplaced for one in found))
+        assert [one.explained for one in found] == [False] * bool(lost[-1])
+        remember(request, impact, view, START)
+
+    assert lost == unplaced

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from suture.impact.causes.counters import with_machine
 from suture.impact.effects import CapacityLost, Victim
 from suture.impact.ground.builtin import BUILT_IN
@@ -59,9 +61,12 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
         going: list[int] = []
         for row in scene.kinds.get(NODES, ()):
             (held if _is_held(scene, row) else going).append(row)
-        held += _behind_machines(scene, frozenset(held + going))
+        accounted, others = _behind_machines(scene, frozenset(held + going))
+        held += others
         if held:
             yield _Loss(scene, held).effect("cordoned", [])
+        if accounted:
+            yield from _crowding_out(scene, accounted)
         if going:
             loss = _Loss(scene, going)
             yield loss.effect("deleted", _movable(scene.view, going), bound=loss.of_control_plane())
@@ -69,15 +74,31 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
         yield from _rewritten(scene, made, made.row, made.before)
 
 
-def _behind_machines(scene: Scene, known: frozenset[int]) -> list[int]:
-    """Return the nodes, none of those `known`, whose machines a request deletes for no cause."""
-    found = [
-        node
-        for row in scene.direct
-        if is_custom(scene.view.resource(row)) and not scene.causes.explains(row)
-        if (node := node_behind(scene.request, scene.view, row)) is not None
-    ]
-    return [node for node in found if node not in known]
+def _behind_machines(scene: Scene, known: frozenset[int]) -> tuple[list[int], list[int]]:
+    """Return the nodes, none `known`, whose machines a request deletes: for a cause, for none."""
+    accounted: list[int] = []
+    others: list[int] = []
+    for row in scene.direct:
+        if is_custom(scene.view.resource(row)):
+            node = node_behind(scene.request, scene.view, row)
+            if node is not None and node not in known:
+                (accounted if scene.causes.explains(row) else others).append(node)
+    return accounted, others
+
+
+def _crowding_out(scene: Scene, rows: list[int]) -> Iterator[CapacityLost]:
+    """Yield the loss of nodes whose machines are let go for a cause, where no room is left.
+
+    A number that was lowered says that machines go, not that their pods can stay nowhere. WHY only
+    beside others that close, whose pods have to move as well: a pool without room to spare is
+    renewed one machine at a time.
+    """
+    loss = _Loss(scene, rows)
+    closing = Closing(scene, loss.asked, rows).rows
+    if closing:
+        found = loss.effect("deleted", _movable(scene.view, [*rows, *closing], loss.asked))
+        if found.unplaced:
+            yield replace(found, explained=False)
 
 
 def _is_held(scene: Scene, row: int) -> bool:
