@@ -8,6 +8,7 @@ from suture.model.kindnames import (
     AmbiguousKindError,
     NoSuchObjectError,
     UnknownKindError,
+    misnamed,
     resolve_kind,
     resolve_object,
     short_names,
@@ -24,6 +25,8 @@ KINDS = {
     ("cert-manager.io", "Certificate"): CERTIFICATES,
     ("one.example.com", "Gateway"): Resource("one.example.com", "gateways"),
     ("two.example.com", "Gateway"): Resource("two.example.com", "gateways"),
+    ("cluster.x-k8s.io", "Machine"): Resource("cluster.x-k8s.io", "machines"),
+    ("machines.example.com", "Machine"): Resource("machines.example.com", "machines"),
 }
 
 
@@ -72,6 +75,19 @@ def test_several_of_one_name_are_told() -> None:
     """None of them is picked by chance."""
     with pytest.raises(AmbiguousKindError, match=r"`gateways\.one\.example\.com`, `gateways\.two"):
         resolve_kind("gateway", KINDS)
+
+
+def test_a_type_of_the_community_does_not_go_first() -> None:
+    """Its group ends as those of Kubernetes do, and another's type may be meant."""
+    with pytest.raises(AmbiguousKindError, match=r"cluster\.x-k8s\.io"):
+        resolve_kind("machines", KINDS)
+
+
+@pytest.mark.parametrize("group", ["cluster.x-k8s.io", "example.com"])
+def test_a_type_of_somebody_elses_may_be_called_anything(group: str) -> None:
+    """Of Kubernetes' own groups alone it is known what their types are called."""
+    assert misnamed(group, "data") is None
+    assert misnamed("apps", "deployment") == DEPLOYMENTS
 
 
 def test_an_unknown_kind_names_what_is_near() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from suture.errors import InputError
 from suture.model.graph import Graph
+from suture.model.groups import is_kubernetes
 from suture.model.names import CRDS, ObjectKey, Resource, plural_of
 from suture.model.objects import CrdFacts, Facts
 from suture.model.targets import WELL_KNOWN
@@ -53,7 +54,6 @@ ABBREVIATED: Mapping[str, str] = {
 }
 """The other way round, for places where there is room for a few letters."""
 
-BUILT_IN = (".k8s.io",)
 SAID = 5
 """LIMIT: names in one message; a line of a terminal."""
 
@@ -123,7 +123,7 @@ def resolve_kind(text: str, kinds: Kinds, short: ShortNames = NO_SHORT_NAMES) ->
         and (not group or resource.group == group)
     } or {one for one in short.get(name, ()) if not group or one.group == group}
     if len(found) > 1:
-        found = {one for one in found if built_in(one.group)} or found
+        found = {one for one in found if is_kubernetes(one.group)} or found
     if not found:
         raise UnknownKindError(
             f"no kind `{text}` in this model; name it by plural, kind or short name, with its "
@@ -133,11 +133,6 @@ def resolve_kind(text: str, kinds: Kinds, short: ShortNames = NO_SHORT_NAMES) ->
         choice = ", ".join(f"`{one}`" for one in sorted(found)[:SAID])
         raise AmbiguousKindError(f"`{text}` may be any of {choice}: give one of these")
     return found.pop()
-
-
-def built_in(group: str) -> bool:
-    """Whether a group is one of Kubernetes' own: definitions cannot have such names."""
-    return "." not in group or group.endswith(BUILT_IN)
 
 
 def _near(name: str, kinds: Kinds) -> str:
@@ -212,7 +207,7 @@ def misnamed(group: str, name: str) -> Resource | None:
     plain = name.lower()
     singular = not plain.endswith("s") or plain.endswith(("ss", "us"))
     plural = SHORT.get(plain) or (plural_of(plain) if singular else plain)
-    if name == "*" or not built_in(group) or (group == "*" and plural not in SHORT.values()):
+    if name == "*" or not is_kubernetes(group) or (group == "*" and plural not in SHORT.values()):
         return None
     homes = {known.group for known in WELL_KNOWN.values() if known.plural == plural}
     home = homes.pop() if group == "" and homes and "" not in homes else group

@@ -1,42 +1,14 @@
-"""What sort of type one is: somebody's own, or one that leads traffic.
-
-Groups below `k8s.io` are given to any project of the community, so that the ending tells little: an
-operator of jobs, or one of machines, has its types there.
-Source: kube-apiserver's groups (`k8s.io/api`, apiextensions, kube-aggregator); what the community
-keeps as part of Kubernetes beside them has one of the endings below.
-"""
+"""What sort of type one is: somebody's own, or one that leads traffic."""
 
 from __future__ import annotations
 
-from typing import Final
-
+from suture.model.groups import is_kubernetes
 from suture.model.names import GATEWAYS, INGRESSES, Resource
-
-_COMMUNITY: Final = ".k8s.io"
-
-_KUBERNETES: Final = frozenset(
-    {
-        "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io",
-        "auditregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
-        "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
-        "imagepolicy.k8s.io", "metrics.k8s.io", "networking.k8s.io", "node.k8s.io",
-        "resource.k8s.io", "scheduling.k8s.io", "settings.k8s.io", "storage.k8s.io",
-        "storagemigration.k8s.io",
-    }
-)  # fmt: skip
-
-_BELOW: Final = (
-    ".apiserver.k8s.io", ".authorization.k8s.io", ".metrics.k8s.io", ".networking.k8s.io",
-    ".storage.k8s.io",
-)  # fmt: skip
 
 
 def is_custom(resource: Resource) -> bool:
     """Whether a type is somebody's own, and none of Kubernetes'."""
-    group = resource.group
-    if "." not in group or not group.endswith(_COMMUNITY):
-        return "." in group
-    return group not in _KUBERNETES and not group.endswith(_BELOW)
+    return not is_kubernetes(resource.group)
 
 
 def is_route(resource: Resource) -> bool:

@@ -13,6 +13,7 @@ from suture.errors import (
     NotFoundError,
 )
 from suture.lab.scenarios.cluster import Cluster, Object, path_of
+from suture.model.groups import is_kubernetes
 
 
 def identity(thing: Mapping[str, Any]) -> tuple[str, str, str, str]:
@@ -27,8 +28,7 @@ def is_built_in(thing: Mapping[str, Any]) -> bool:
 
     WHY not asked of the cluster: a definition may come with the object.
     """
-    group = str(thing["apiVersion"]).rpartition("/")[0]
-    return "." not in group or group.endswith(".k8s.io")
+    return is_kubernetes(str(thing["apiVersion"]).rpartition("/")[0])
 
 
 def unresolved(thing: Object) -> list[tuple[Object, list[tuple[str, str, str, str]]]]:
