@@ -95,6 +95,11 @@ def with_machine(uid: str) -> str:
     return f"machine-gone/{uid}"
 
 
+def ended_in_use(node: str) -> str:
+    """Name the counter of the ends of a node that was closed, and not drained before it went."""
+    return f"ended-in-use/{node}"
+
+
 def ordered(uid: str) -> str:
     """Name the counter of orders of another version, or a restart, of a custom resource."""
     return f"ordered/{uid}"

@@ -25,6 +25,7 @@ from suture.impact.causes.counters import (
     creator,
     creator_in,
     creator_like,
+    ended_in_use,
     not_back,
     ordered,
     ordered_by,
@@ -244,7 +245,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         if key.resource == PODS:
             remember_ended(view, row, now)
         elif key.resource == NODES:
-            _remember_end(identity, view, row, now)
+            _remember_end(view, row, now)
         elif is_custom(key.resource):
             remember_agreed_end(view, row, identity, now)
             if (node := node_behind(request, view, row)) is not None:
@@ -373,7 +374,7 @@ def _remember_closing(
         writes.note_opened(request.key.name)
 
 
-def _remember_end(identity: str, view: GraphView, node: int, now: Now) -> None:
+def _remember_end(view: GraphView, node: int, now: Now) -> None:
     """Remember that a node was taken away, and whether it was closed in use and not drained."""
     writes, key = view.history.writes, view.key(node)
     # WHY closed before: one that died takes its pods along, and that is nobody's closing.
@@ -382,7 +383,7 @@ def _remember_end(identity: str, view: GraphView, node: int, now: Now) -> None:
     )
     writes.note_closed(key.name, now)
     if closed and movable(view, node, Asked(view)):
-        writes.note(key, Deed(What.CLOSED, identity, -now.mono_ns), now)
+        writes.count(ended_in_use(key.name), now)
 
 
 def emptied_by(view: GraphView, made: Rewritten) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from suture.impact.causes.counters import ended_in_use
 from suture.impact.ground.fit import Asked, Open, is_shut, movable
 from suture.impact.scene import Scene
 from suture.model.deeds import What
@@ -71,7 +72,7 @@ class Closing:
     def _add(self, name: str, ago_s: int) -> None:
         row, lately = self._view.find(ObjectKey(NODES, "", name)), ago_s <= TEN_MINUTES_S
         if row is None:
-            lost = lately and self._ended_in_use(name, ago_s)
+            lost = lately and self._ended_in_use(name)
             self._lost += lost
             self.gone += lately and not lost
             return
@@ -124,14 +125,16 @@ class Closing:
             return True
         return is_shut(facts) and not (drives and facts.ready and self._was_in_use(row))
 
-    def _ended_in_use(self, name: str, ago_s: int) -> bool:
-        """Whether pods ran on a closed node, not bound to be there, when it was taken away."""
+    def _ended_in_use(self, name: str) -> bool:
+        """Whether pods ran on a closed node, not bound to be there, when it was taken away.
+
+        One that went unseen may have been drained since it was closed.
+        """
         now = self._scene.now
         if now is None:
             return False
-        writes, key = self._view.history.writes, ObjectKey(NODES, "", name)
-        # WHY both: one that went unseen may have been drained since it was closed.
-        return all(writes.written(key, one, now, ago_s + 1) for one in (What.CLOSED, What.DELETED))
+        counted = self._view.history.writes.counted(ended_in_use(name), now, TEN_MINUTES_S)
+        return counted > 0
 
     def _was_in_use(self, row: int) -> bool:
         """Whether pods ran on a node, not bound to be there, when it was closed."""
