@@ -29,6 +29,7 @@ from suture.model.history import History
 from suture.model.names import (
     CLAIMS,
     INGRESSES,
+    NAMESPACES,
     PODS,
     SNAPSHOTS,
     STATEFUL_SETS,
@@ -374,3 +375,77 @@ def test_a_workload_that_was_only_tried(
     impact = impact_of(delete(things[0]), view, now=at(hours))
     found = {one.resource: one.wanted for one in effects(impact, ObjectsRemoved)}
     assert found["deployments.apps"] == wanted
+
+
+GENERATOR = operator("system:serviceaccount:argocd:generator")
+BESIDE = "system:serviceaccount:argocd:controller"
+APPLICATION = msgspec.structs.replace(
+    thing(APPLICATIONS, "shop", "argocd"), finalizers=("resources-finalizer.argocd.argoproj.io",)
+)
+
+
+def preview(made_by: str, hours: float, *, home: str) -> tuple[int, int]:
+    """Delete an application with what it keeps; return how much counts, and is of the actor's."""
+    things = [APPLICATION, thing(NAMESPACES, "prod"), kept(service("web"))]
+    made = {"shop": made_by, "prod": home, "web": BESIDE}
+    view = cluster(things, made=made)
+    impact = impact_of(delete(APPLICATION, by=GENERATOR), view, now=at(hours), by=GENERATOR)
+    found = effects(impact, ObjectsRemoved)
+    (services,) = [one for one in found if one.resource == "services"]
+    return services.counted_cascaded, services.lately_cascaded
+
+
+@pytest.mark.parametrize(
+    ("made_by", "hours", "home", "lately"),
+    [
+        pytest.param(GENERATOR.user.username, 8, "somebody", 1, id="of the day"),
+        pytest.param("somebody", 8, BESIDE, 0, id="of another"),
+        pytest.param(GENERATOR.user.username, 50, "somebody", 0, id="older"),
+        pytest.param(GENERATOR.user.username, 50, BESIDE, 1, id="older, the namespace its own"),
+        pytest.param(GENERATOR.user.username, 200, BESIDE, 0, id="older than a week"),
+    ],
+)
+def test_what_was_made_for_an_application_of_the_actors(
+    made_by: str, hours: float, home: str, lately: int
+) -> None:
+    """A preview goes with its branch: of the day, and of the week in a namespace of its own."""
+    assert preview(made_by, hours, home=home) == (1, lately)
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted_spec", "hours", "wanted"),
+    [
+        pytest.param({"pr-1": ME}, None, 50, 0, id="of the week"),
+        pytest.param({"pr-1": ME}, None, 200, 1, id="older"),
+        pytest.param({}, None, 50, 1, id="there before"),
+        pytest.param({"pr-1": ME}, 3, 50, 1, id="one of a number"),
+        pytest.param({"pr-1": ME, "set": ME}, None, 50, 1, id="a new life"),
+    ],
+)
+def test_a_custom_resource_that_comes_and_goes(
+    made: dict[str, str], wanted_spec: int | None, hours: float, wanted: int
+) -> None:
+    """What a generator made for a branch it gives up; one of a number, or of a new life, not."""
+    sets = Resource("argoproj.io", "applicationsets")
+    parent = thing(sets, "set", "argocd", facts=CustomFacts(wanted=wanted_spec))
+    app = thing(APPLICATIONS, "pr-1", "argocd", owners=[owner(parent)], facts=CustomFacts())
+    view = cluster(parent, app, made=made)
+    found = effects(impact_of(delete(app), view, now=at(hours)), ObjectsRemoved)
+    assert [one.wanted for one in found] == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "named", "counted"),
+    [(0, False, 0), (1, False, 2), (0, True, 1)],
+    ids=["at rest", "at work", "at rest, named by another"],
+)
+def test_an_application_at_rest_goes_as_one_thing(
+    replicas: int, counted: int, *, named: bool
+) -> None:
+    """What was stopped goes along with what keeps it; what runs or is asked for counts."""
+    things = [kept(one) for one in workload("shop", replicas=replicas)[:1]]
+    pods = workload("shop", replicas=replicas)[1:] if replicas else []
+    front = [route()] if named else []
+    view = cluster([APPLICATION], things, pods, [kept(service("shop"))], front, made={})
+    found = effects(impact_of(delete(APPLICATION), view, now=at(48)), ObjectsRemoved)
+    assert sum(one.counted_cascaded for one in found) == counted

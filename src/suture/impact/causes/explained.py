@@ -136,7 +136,7 @@ def own_namespace(
     if made is None:
         return False
     today = now is not None and now.ago_s(made.at_ns) < DAY_S
-    if not (made.identity == identity or (today and _lives_beside(made.identity, identity))):
+    if not (made.identity == identity or (today and lives_beside(made.identity, identity))):
         return False
     return all(
         tied(view, one, made.identity, "")
@@ -154,7 +154,7 @@ def _made_for(view: GraphView, claim: int, identity: str) -> bool:
     return bool(pods) and all(pod >= 0 and tied(view, pod, identity, "") for pod in pods)
 
 
-def _lives_beside(one: str, other: str) -> bool:
+def lives_beside(one: str, other: str) -> bool:
     """Whether two identities are accounts of one namespace, that of one program or team.
 
     WHY not `kube-`, nor `default`: there the accounts of everybody are.
@@ -347,14 +347,16 @@ def given_up(view: GraphView, content: int) -> bool:
     )
 
 
-def made_today(view: GraphView, row: int, identity: str, now: Now | None) -> bool:
-    """Whether an object was made by who asks, within the day."""
+def made_today(
+    view: GraphView, row: int, identity: str, now: Now | None, within_s: int = DAY_S
+) -> bool:
+    """Whether an object was made by who asks, within the day or `within_s`."""
     made = view.history.creation(view.uid(row))
     return (
         made is not None
         and now is not None
         and made.identity == identity
-        and now.ago_s(made.at_ns) < DAY_S
+        and now.ago_s(made.at_ns) < within_s
     )
 
 

@@ -37,11 +37,13 @@ from suture.impact.ordinary.cutshort import is_cut_short
 from suture.impact.ordinary.hands import (
     claim_replaced,
     idle_of_hand,
+    is_passing,
     is_trial,
     made_before,
     made_lately,
     member_replaced,
     own_copy,
+    rests_below,
 )
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
@@ -192,7 +194,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         return
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
-            if row in scene.direct and idle_of_hand(scene, row):
+            if (idle_of_hand if row in scene.direct else rests_below)(scene, row):
                 continue
             _charge(scene, tally, row)
             tally.replaced += is_renamed(scene, row)
@@ -240,6 +242,8 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
             or member_replaced(scene, left[0])
             or goes_for_next(scene, left[0])
         )
+    elif is_custom(resource):
+        tally.wanted -= is_passing(scene, left[0])
 
 
 def _of_staying_release(scene: Scene, row: int) -> bool:
@@ -257,11 +261,11 @@ def _charge(scene: Scene, tally: _Tally, row: int) -> None:
     cascaded = row not in scene.direct
     tally.counted += 1
     tally.counted_cascaded += cascaded
-    if not scene.tied(row):
-        tally.foreign += 1
-    elif made_lately(scene, row):
+    if made_lately(scene, row):
         tally.made_lately += 1
         tally.lately_cascaded += cascaded
+    elif not scene.tied(row):
+        tally.foreign += 1
 
 
 def _called_after(scene: Scene, resource: Resource, left: list[int]) -> int:

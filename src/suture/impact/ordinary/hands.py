@@ -10,8 +10,8 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import dropped, taken_from
-from suture.impact.causes.explained import RECREATED_BY, made_today
-from suture.impact.causes.parents import SIBLINGS, maker_of, mounting
+from suture.impact.causes.explained import RECREATED_BY, lives_beside, made_today
+from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_count
 from suture.impact.causes.resting import rests
 from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
@@ -21,9 +21,9 @@ from suture.impact.ordinary.uninstalled import taken_apart
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, PODS, REPLICA_SETS
+from suture.model.names import CLAIMS, NAMESPACES, PODS, REPLICA_SETS, ObjectKey
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
-from suture.model.writes import HOUR_S
+from suture.model.writes import DAY_S, HOUR_S, WEEK_S
 
 READERS: Final = 64
 """LIMIT: objects that name one Service and are asked whose they are; what more of them read is
@@ -37,22 +37,41 @@ SYSTEM: Final = "kube-system"
 
 
 def made_lately(scene: Scene, row: int) -> bool:
-    """Whether the actor made an object within the last day, or an owner for which it was made.
+    """Whether the actor made an object within the last day, or that for which it was made.
 
-    Such an owner is no younger: what was there before is looked after since, and was not made.
+    That is an owner, or the application that keeps it, and no younger: what was there before is
+    looked after since, and was not made. Where the namespace is new as well, a week is as good.
     """
-    view = scene.view
+    view, identity = scene.view, scene.actor.user.username
     born = view.created(row)
+    within_s = WEEK_S if _in_new_space(scene, row) else DAY_S
     queue, seen = [row], set[int]()
     while queue:
         current = queue.pop()
         if current in seen or view.created(current) > born:
             continue
-        if made_today(view, current, scene.actor.user.username, scene.now):
+        if made_today(view, current, identity, scene.now, within_s):
             return True
         seen.add(current)
         queue += view.owner_rows(current)
+        queue += [one for one, present in view.targets(current, Edge.MANAGED_BY) if present]
     return False
+
+
+def _in_new_space(scene: Scene, row: int) -> bool:
+    """Whether a namespace is the actor's own work of the week, or that of an account beside it.
+
+    So previews live for as long as their branch: who may take all of it, may take a part of it.
+    """
+    view, now, identity = scene.view, scene.now, scene.actor.user.username
+    home = view.find(ObjectKey(NAMESPACES, "", view.namespace(row)))
+    made = view.history.creation(view.uid(home)) if home is not None else None
+    return (
+        made is not None
+        and now is not None
+        and now.ago_s(made.at_ns) < WEEK_S
+        and (made.identity == identity or lives_beside(made.identity, identity))
+    )
 
 
 def made_before(scene: Scene, lot: Lot) -> int:
@@ -202,6 +221,23 @@ def is_trial(scene: Scene, row: int) -> bool:
     return all(view.serving_count(service) > len(pods) for service in reaching)
 
 
+def is_passing(scene: Scene, row: int) -> bool:
+    """Whether a custom resource comes and goes by design, and is the actor's own.
+
+    The actor made it within the week, for another that names no number of what it wants, and that
+    was not new itself: where both are, it may be a child of the next life that is taken for one of
+    the last. So a generator makes an application for each branch, and gives it up with the branch.
+    """
+    view = scene.view
+    parent = view.controller(row)
+    if parent < 0 or scene.change.direct != (row,) or wanted_count(view, parent) is not None:
+        return False
+    made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
+    if made is None or (of is not None and made.at_ns - of.at_ns < HOUR_S * 10**9):
+        return False
+    return made_today(view, row, scene.actor.user.username, scene.now, WEEK_S)
+
+
 def _at_work(view: GraphView, row: int) -> bool:
     """Whether an object runs, is to run, or is a Service, which is there to be reached."""
     if view.gone(row) or view.terminating(row):
@@ -249,6 +285,19 @@ def idle_of_hand(scene: Scene, row: int) -> bool:
     readers = readers_of(scene, row)
     return readers is not None and any(
         all(mark in scene.marks(one) for one in readers) for mark in marks
+    )
+
+
+def rests_below(scene: Scene, row: int) -> bool:
+    """Whether an object at rest goes along with the application that keeps it, and was its alone.
+
+    As of a namespace in which nothing runs: what is left of it is one thing.
+    """
+    view = scene.view
+    kept = any(one in scene.direct for one, _ in view.targets(row, Edge.MANAGED_BY))
+    # WHY few: each Service asks the workloads of its namespace.
+    return (
+        kept and scene.causes.few and rests(view, row, scene.now) and readers_of(scene, row) == []
     )
 
 
