@@ -91,6 +91,15 @@ def taken_over(scene: Scene, service: int, resized: Resized, before: int) -> boo
     return False
 
 
+def handed_over(scene: Scene, resized: Resized) -> bool:
+    """Whether a workload is sent away behind nothing but Services of whoever delivers it."""
+    view = scene.view
+    services = _reaching(view, resized.row)
+    return bool(services) and all(
+        taken_over(scene, one, resized, view.serving_count(one)) for one in services
+    )
+
+
 def next_answers(scene: Scene, resized: Resized) -> bool:
     """Whether a workload that an autoscaler sizes is scaled to nothing, the next serving for it.
 

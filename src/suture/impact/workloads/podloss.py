@@ -16,7 +16,7 @@ from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.sizes import asked_for
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
-from suture.impact.ordinary.delivery import answered_meanwhile, next_answers
+from suture.impact.ordinary.delivery import answered_meanwhile, handed_over, next_answers
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.paused import sleeps_as_told, sleeps_beside
 from suture.impact.ordinary.putback import gives_back, puts_back
@@ -153,6 +153,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
     explained = (
         scene.size_explained(resized)
         or answered_meanwhile(scene, resized)
+        or handed_over(scene, resized)
         or puts_back(scene, resized)
         or gives_back(scene, resized)
         or stops_for_next(scene, resized)
