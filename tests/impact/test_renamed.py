@@ -23,11 +23,11 @@ STRANGER = operator("system:serviceaccount:ci:sweeper")
 ROUTE = thing(INGRESSES, "front", "prod", facts=RouteFacts((ServiceRef("prod", "old-0"),)))
 
 
-def part(name: str, *, ready: bool = True) -> list[ClusterObject]:
+def part(name: str, space: str = "prod", *, ready: bool = True) -> list[ClusterObject]:
     """Make a Deployment and a Service of the application, with two pods."""
     kept = (Need(Edge.MANAGED_BY, SHOP.key),)
-    root, replicas, *pods = workload(name, replicas=2)
-    facing = service(name)
+    root, replicas, *pods = workload(name, space, replicas=2)
+    facing = service(name, space)
     return [
         msgspec.structs.replace(root, needs=(*root.needs, *kept)),
         replicas,
@@ -39,10 +39,14 @@ def part(name: str, *, ready: bool = True) -> list[ClusterObject]:
 def replaced(
     *, new: int = 1, taken: int = 0, ready: bool = True, by: Actor = HANDLER,
     maker: Actor = HANDLER, hours: int = 0, more: tuple[ClusterObject, ...] = (),
+    moved: str = "",
 ) -> tuple[int, int]:  # fmt: skip
     """Return how many Deployments and Services are replaced when the next of the old ones goes."""
     old = [part(f"old-{number}") for number in range(taken + 1)]
-    next_ones = [part(f"new-{number}", ready=ready) for number in range(new)]
+    next_ones = [
+        part(moved or f"new-{number}", "payments" if moved else "prod", ready=ready)
+        for number in range(new)
+    ]
     view: GraphView = view_of(SHOP, *old, *next_ones, more)
     for one in (one for made in next_ones for one in made if one.key.resource != PODS):
         name = maker.user.username
@@ -68,6 +72,13 @@ def test_as_many_parts_come_as_go() -> None:
     """Each that was made, and serves, stands for one of the former."""
     assert replaced() == (1, 1)
     assert replaced(new=3, taken=2) == (1, 1)
+
+
+def test_a_part_of_the_same_name_in_another_namespace() -> None:
+    """It is the next of this one, however many others go; of another name it is not."""
+    assert replaced(moved="old-0", taken=2) == (1, 1)
+    assert replaced(moved="old-0", ready=False) == (0, 0)
+    assert replaced(moved="old-7") == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Parts of a release or application that have got another name, with pods of their own.
+"""Parts of a release or application that have got another name or namespace, with their own pods.
 
 Beside `causes.replaced`, where the next reaches the same pods: here it has others, so that nothing
 but its keeper ties the two together. Told by what is recorded: the actor works for the keeper, made
@@ -46,20 +46,29 @@ def is_renamed(scene: Scene, row: int) -> bool:
 
 
 def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:
-    """Whether more parts as good were made for a keeper within the hour than were taken from it."""
+    """Whether more parts as good were made for a keeper within the hour than were taken from it.
+
+    In the namespace; one of the same name in another is the next of this one, and of no other.
+    """
     view = scene.view
     kept = view.sources(keeper, Edge.MANAGED_BY)
     if len(kept) > KEPT_ASKED:
         return False
-    made = sum(
-        one != row
-        and view.resource(one) == view.resource(row)
-        and view.namespace(one) == view.namespace(row)
-        and not (view.gone(one) or view.terminating(one))
-        and _is_new(scene, one, now)
-        and _as_good(view, one, row)
-        for one in kept
-    )
+    home, name, made = view.namespace(row), view.name(row), 0
+    for one in kept:
+        moved = view.namespace(one) != home
+        if (
+            one == row
+            or (moved and view.name(one) != name)
+            or view.resource(one) != view.resource(row)
+            or view.gone(one)
+            or view.terminating(one)
+        ):
+            continue
+        if _is_new(scene, one, now) and _as_good(view, one, row):
+            if moved:
+                return True
+            made += 1
     # WHY first whether any was: what was taken is counted for few keepers.
     if not made:
         return False
