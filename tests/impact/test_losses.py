@@ -40,7 +40,7 @@ from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.project import project
 from suture.impact.traffic.serving import declared_size
 from suture.impact.workloads.disruption import desired_healthy, majority
-from suture.model.actor import UserInfo
+from suture.model.actor import Actor, UserInfo
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import (
@@ -98,9 +98,10 @@ def effects(request: Request, view: GraphView, kind: type[E]) -> list[E]:
     return [one for one in impact.effects if isinstance(one, kind)]
 
 
-def of_change(change: Change, view: GraphView, kind: type[E]) -> list[E]:
-    request = delete(thing(SERVICES, "any"))
-    found = estimate(request, change, view, operator(), now=START).effects
+def of_change(change: Change, view: GraphView, kind: type[E], by: Actor | None = None) -> list[E]:
+    by = by or operator()
+    request = msgspec.structs.replace(delete(thing(SERVICES, "any")), user=by.user)
+    found = estimate(request, change, view, by, now=START).effects
     return [one for one in found if isinstance(one, kind)]
 
 
@@ -226,11 +227,14 @@ def test_a_scale_down_loses_the_surplus_and_lasts_unless_somebody_declared_it() 
     view = view_of(objects, scaler)
     row = row_of(view, deployment)
 
-    (within,) = of_change(Change(resized=Resized(row, 4, 2)), view, PodsLost)
-    (below,) = of_change(Change(resized=Resized(row, 4, 1)), view, PodsLost)
+    own = operator("system:serviceaccount:kube-system:horizontal-pod-autoscaler")
+    (within,) = of_change(Change(resized=Resized(row, 4, 2)), view, PodsLost, own)
+    (below,) = of_change(Change(resized=Resized(row, 4, 1)), view, PodsLost, own)
+    (foreign,) = of_change(Change(resized=Resized(row, 4, 2)), view, PodsLost)
 
     assert (within.count, within.explained, within.lasting) == (2, 2, 0)
     assert (below.count, below.explained, below.lasting) == (3, 0, 3)
+    assert (foreign.count, foreign.explained, foreign.lasting) == (2, 0, 2)
 
 
 def test_bounds_that_are_written_explain_no_size() -> None:

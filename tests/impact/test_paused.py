@@ -6,11 +6,14 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, graph_of, service, workload
+from support.cluster import START, graph_of, service, thing, workload
 from suture.impact.causes.counters import put_down_in
 from suture.impact.effects import PodsLost, ServiceEmptied
+from suture.model.edges import Edge, Need
+from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
+from suture.model.names import AUTOSCALERS
 from suture.model.objects import WorkloadFacts
 
 
@@ -45,6 +48,23 @@ def test_a_size_that_is_noted_is_to_come_back(
 
     (emptied,), (lost,) = effects(impact, ServiceEmptied), effects(impact, PodsLost)
     assert (emptied.explained, lost.lasting) == (noted, 3)
+
+
+@pytest.mark.parametrize(("new", "wanted"), [({"a/was": "3"}, -1), ({}, 2)])
+def test_an_autoscaler_has_no_say_in_what_is_put_to_sleep(new: dict[str, str], wanted: int) -> None:
+    """At nothing it is switched off; who only stops a workload takes what it holds."""
+    things = workload("web", replicas=3)
+    sizes = msgspec.structs.replace(
+        thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(2, 9)),
+        needs=(Need(Edge.SCALES, things[0].key),),
+    )
+    facts = things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(things[0], facts=msgspec.structs.replace(facts, replicas=0))
+    request = update(things[0], smaller, bodies=(body({}, 3), body(new, 0)))
+
+    (lost,) = effects(impact_of(request, GraphView(graph_of(things, sizes))), PodsLost)
+    assert (lost.wanted, lost.lasting) == (wanted, 3)
 
 
 @pytest.mark.parametrize(

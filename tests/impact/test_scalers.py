@@ -21,6 +21,7 @@ from suture.model.names import (
     REPLICA_SETS,
     SCALED_OBJECTS,
     SERVICES,
+    ObjectKey,
     Resource,
 )
 from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
@@ -67,6 +68,27 @@ def test_who_made_an_autoscaler_sizes_by_it() -> None:
     assert explained(0, maker, well)
     assert explained(2, scaler(0, 9, 9), well)
     assert not explained(0, scaler(0, 9, 9), well)
+
+
+@pytest.mark.parametrize(
+    ("by", "own", "custom"),
+    [
+        pytest.param("system:serviceaccount:kube-system:horizontal-pod-autoscaler", True, True),
+        pytest.param("system:kube-controller-manager", True, True),
+        pytest.param("system:serviceaccount:keda:keda-operator", False, True),
+        pytest.param("dev@example.com", False, True),
+    ],
+)
+def test_an_autoscaler_answers_for_what_its_own_controller_sets(
+    by: str, *, own: bool, custom: bool
+) -> None:
+    """An apply that sets a size within its bounds takes away what it holds all the same."""
+    built_in = msgspec.structs.replace(scaler(1, 9), key=ObjectKey(AUTOSCALERS, "prod", "web"))
+    for one, explains in ((built_in, own), (scaler(1, 9), custom)):
+        view = view_of(WEB, one)
+        row = view.find(WEB[0].key)
+        assert row is not None
+        assert resize_explained(view, row, 2, by=by) is explains
 
 
 APP = thing(Resource("app.example.com", "apps"), "web", "prod")

@@ -153,9 +153,14 @@ class Scene:
 
     def size_explained(self, resized: Resized) -> bool:
         """Whether somebody who may decide wants a workload no larger than it is to be."""
-        together = cut_together(self.view, self.request.user.username, resized, self.now)
+        by = self.request.user.username
         return resize_explained(
-            self.view, resized.row, resized.after, self.change.rewritten, together=together
+            self.view,
+            resized.row,
+            resized.after,
+            self.change.rewritten,
+            together=cut_together(self.view, by, resized, self.now),
+            by=by,
         )
 
     def victim(self, row: int) -> Victim:

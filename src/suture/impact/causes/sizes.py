@@ -10,26 +10,30 @@ from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
+from suture.impact.ground.builtin import SCALERS
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
-from suture.model.names import REPLICA_SETS, WORKLOADS
+from suture.model.names import AUTOSCALERS, REPLICA_SETS, WORKLOADS
 from suture.model.objects import CustomFacts, WorkloadFacts
 
 
-def asked_for(view: GraphView, row: int, *, least: bool = False, after: int = 0) -> int:
+def asked_for(
+    view: GraphView, row: int, *, least: bool = False, after: int = 0, asleep: bool = False
+) -> int:
     """Return how many pods those behind a workload ask for at least; -1 where none says.
 
     That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
     what the first may do without while it turns to the next set of pods. `after`: the size that it
     is to have; to nothing it goes for more reasons than a number of another name tells of.
+    `asleep`: it goes to nothing for a while, and no autoscaler is asked.
     """
     asked = [-1]
     for scaler in view.sources(row, Edge.SCALES):
         facts = view.facts(scaler)
-        if isinstance(facts, AutoscalerFacts) and not view.terminating(scaler):
+        if isinstance(facts, AutoscalerFacts) and not (asleep or view.terminating(scaler)):
             asked.append(facts.least)
     for parent in _parents(view, row):
         if view.terminating(parent):
@@ -58,16 +62,17 @@ def resize_explained(
     written: Rewritten | None = None,
     *,
     together: bool = False,
+    by: str = "",
 ) -> bool:
     """Whether somebody who may decide wants a workload no larger than `after`.
 
     That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
     has left out the part that it is; or is itself on its way out, and takes the workload along. The
     autoscaler that is `written` explains nothing: it is what asks for the size; nor does any that
-    lets go `together` with too many others.
+    lets go `together` with too many others. `by`: the identity that sets it, where that is known.
     """
     if not together and _within_bounds(
-        view, row, after, written.row if written is not None else None
+        view, row, after, written.row if written is not None else None, by
     ):
         return True
     if after == 0 and (left_out(view, row) or _goes(view, view.controller(row))):
@@ -92,12 +97,16 @@ def _goes(view: GraphView, controller: int) -> bool:
     return controller >= 0 and is_custom(view.resource(controller)) and view.terminating(controller)
 
 
-def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -> bool:
+def _within_bounds(view: GraphView, row: int, after: int, written: int | None, by: str) -> bool:
     """Whether an autoscaler of a workload, other than the one `written`, allows a size.
 
     One that cannot read its metrics allows no smaller size, nor does who made it and sizes by it:
-    a stop is no less told by what both read than the sizes in between.
+    a stop is no less told by what both read than the sizes in between. One of Kubernetes' own
+    answers for what its controller sets, which a rewritten one has done: whoever else does takes
+    away what it holds.
     """
+    told = written is not None and view.resource(written) == AUTOSCALERS
+    theirs = bool(by) and by not in SCALERS and not told
     asked = [
         (scaler, facts)
         for scaler in view.sources(row, Edge.SCALES)
@@ -107,7 +116,10 @@ def _within_bounds(view: GraphView, row: int, after: int, written: int | None) -
     ]
     blind = {view.controller(scaler) for scaler, facts in asked if facts.floor > after}
     return any(
-        facts.least <= after <= facts.most and facts.floor <= after and scaler not in blind
+        facts.least <= after <= facts.most
+        and facts.floor <= after
+        and scaler not in blind
+        and not (theirs and view.resource(scaler) == AUTOSCALERS)
         for scaler, facts in asked
     )
 

@@ -65,3 +65,9 @@ CONTROLLERS: Final = frozenset(
 SOURCE: the bindings `system:controller:*` and `system::leader-locking-*` that the API server makes
 (bootstrappolicy); Kubernetes documentation, "Cloud Controller Manager".
 """
+
+SCALERS: Final = frozenset({f"{_KUBE}horizontal-pod-autoscaler", "system:kube-controller-manager"})
+"""Who sets the sizes that a HorizontalPodAutoscaler decides, with an account of its own or without.
+
+SOURCE: kube-controller-manager, `--use-service-account-credentials`.
+"""
