@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from support.cluster import delete, operator, owner, thing, view_of
+from support.cluster import START, delete, graph_of, operator, owner, thing, view_of
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
+from suture.model.graph import GraphView
+from suture.model.history import History
 from suture.model.names import CONFIG_MAPS, NODES, PODS, Resource
 from suture.model.objects import ClusterObject, NodeFacts, PodFacts
+from suture.model.placement import Taint
 
 ENDPOINTS = Resource("mesh.example.com", "networkendpoints")
 CONTEXTS = Resource("resource.k8s.io", "podschedulingcontexts")
@@ -24,10 +27,14 @@ def standing(of: ClusterObject, kind: Resource = ENDPOINTS, name: str = "p-0") -
     return thing(kind, name, "shop", owners=[owner(of, controller=False)])
 
 
-def removed(one: ClusterObject, *others: ClusterObject) -> tuple[int, int]:
+def removed(one: ClusterObject, *others: ClusterObject, closed: str = "") -> tuple[int, int]:
     """Return how many are wanted and in use when one object is deleted."""
-    view, request = view_of(one, others), delete(one)
-    impact = estimate(request, project(request, view), view, operator(), {"objects_removed"})
+    history = History()
+    if closed:
+        history.writes.note_closed(closed, START)
+    view, request = GraphView(graph_of(one, others), history), delete(one)
+    change = project(request, view)
+    impact = estimate(request, change, view, operator(), {"objects_removed"}, now=START)
     (effect,) = [each for each in impact.effects if isinstance(each, ObjectsRemoved)]
     return effect.wanted, effect.in_use
 
@@ -118,3 +125,12 @@ def test_what_nobody_owns_is_known_by_its_name(
 ) -> None:
     """Agents that make the record of their node themselves leave no owner on it."""
     assert removed(kept, of) == (wanted, wanted)
+
+
+@pytest.mark.parametrize(("closed", "wanted"), [("n-0", 0), ("n-1", 1), ("", 1)])
+def test_a_node_that_was_tainted_a_moment_ago_is_on_its_way_out(closed: str, wanted: int) -> None:
+    """So who renews nodes closes them; one that is dedicated to some pods has its taint for good."""
+    facts = NodeFacts(ready=True, taints=(Taint("going", "", "NoSchedule"),))
+    kept = thing(ENDPOINTS, "n-0")
+    of = thing(NODES, "n-0", facts=facts)
+    assert removed(kept, of, closed=closed) == (wanted, wanted)

@@ -14,8 +14,11 @@ from suture.model.placement import REPELS
 def drains(view: GraphView, pod: int, now: Now | None) -> bool:
     """Whether a pod is on a node that is closed to new ones, or going, so that it has to move."""
     node = view.node_of(pod)
-    if node is None:
-        return False
+    return node is not None and closes(view, node, now)
+
+
+def closes(view: GraphView, node: int, now: Now | None) -> bool:
+    """Whether a node is closed to new pods, not well, or going: by a mark, or by a taint lately."""
     if view.gone(node) or view.terminating(node):
         return True
     facts = view.facts(node)

@@ -330,7 +330,7 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         for row in _named(scene, resource)
         if row in left
         and (
-            stands_for_living(view, row)
+            stands_for_living(view, row, scene.now)
             or stands_for_route(scene, row)
             or still_listed(scene, row)
             or asked_with_outside(scene, row)
