@@ -424,6 +424,27 @@ def test_a_node_that_a_finalizer_keeps_is_closed_and_not_gone(
         assert (end.how, end.pods) == ("deleted", 1)
 
 
+@pytest.mark.parametrize(("drained", "closed"), [(True, 0), (False, 1)])
+def test_a_node_that_was_drained_while_a_finalizer_kept_it_is_done_with(
+    closed: int, *, drained: bool
+) -> None:
+    """Its pods were there when its delete was asked for; what counts is its end."""
+    kept = msgspec.structs.replace(node("node-0"), finalizers=("provisioner.example.com/drain",))
+    pods, one = on("node-0", workload("web")), node("node-1")
+    others = [one, *on("node-1", workload("shop"))]
+    shut = msgspec.structs.replace(kept, facts=msgspec.structs.replace(ROOMY, unschedulable=True))
+    going = msgspec.structs.replace(shut, deleted=START.utc_s)
+    history = History()
+
+    _remembered(update(kept, shut), graph_of(kept, pods, others), history, 200)
+    _remembered(delete(shut), graph_of(shut, pods, others), history, 180)
+    left = graph_of(going, others) if drained else graph_of(going, pods, others)
+    _remembered(update(going, msgspec.structs.replace(going, finalizers=())), left, history, 60)
+
+    (found,) = lost(rewritten(one, unschedulable=True), graph_of(others), history)
+    assert found.leaving - found.gone == closed
+
+
 def test_a_cordon_moves_no_pod() -> None:
     """Its pods stay until somebody evicts them."""
     one = node("node-1")
@@ -676,6 +697,6 @@ def _labelled() -> list[ClusterObject]:
     return things
 
 
-def _remembered(request: Request, graph: Graph, history: History) -> None:
+def _remembered(request: Request, graph: Graph, history: History, ago_s: int = 0) -> None:
     view = GraphView(graph, history)
-    remember(request, project(request, view), view, START)
+    remember(request, project(request, view), view, START.plus_s(-ago_s))

@@ -56,7 +56,7 @@ from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, is_shut, movable
 from suture.impact.ground.kinds import is_custom, is_route
-from suture.impact.ground.machines import node_behind
+from suture.impact.ground.machines import holder, node_behind
 from suture.impact.ground.stamps import restarts
 from suture.model.actor import account_of
 from suture.model.clock import Now
@@ -172,6 +172,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     """Remember what a request that was let through does."""
     if change.direct and asks_removal(request):
         _remember_removal(request, change, view, now)
+    elif change.direct and request.gvr.resource == NODES:
+        _remember_end(view, change.direct[0], now)
     if change.resized is not None and not change.resized.asked:
         _remember_size(request, change, view, now)
         remember_cut(view, request.user.username, change.resized, now)
@@ -245,7 +247,8 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         if key.resource == PODS:
             remember_ended(view, row, now)
         elif key.resource == NODES:
-            _remember_end(view, row, now)
+            # WHY not while it is kept: whether it was drained meanwhile tells only its end.
+            _remember_end(view, row, now, goes=not holder(view, row))
         elif is_custom(key.resource):
             remember_agreed_end(view, row, identity, now)
             if (node := node_behind(request, view, row)) is not None:
@@ -374,15 +377,15 @@ def _remember_closing(
         writes.note_opened(request.key.name)
 
 
-def _remember_end(view: GraphView, node: int, now: Now) -> None:
-    """Remember that a node was taken away, and whether it was closed in use and not drained."""
+def _remember_end(view: GraphView, node: int, now: Now, *, goes: bool = True) -> None:
+    """Remember that a node was taken away, and, where it `goes`, that it was closed and in use."""
     writes, key = view.history.writes, view.key(node)
     # WHY closed before: one that died takes its pods along, and that is nobody's closing.
     closed = key.name in writes.closed(now, HOUR_S) and writes.written(
         key, What.CLOSED, now, HOUR_S
     )
     writes.note_closed(key.name, now)
-    if closed and movable(view, node, Asked(view)):
+    if goes and closed and movable(view, node, Asked(view)):
         writes.count(ended_in_use(key.name), now)
 
 
