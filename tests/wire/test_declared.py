@@ -634,9 +634,11 @@ def test_a_reference_rule_of_the_cluster_is_read_whole() -> None:
     ("spec", "outside"),
     [
         ({"destroyResourcesOnDeletion": True}, "destroyResourcesOnDeletion"),
-        ({"destroyResourcesOnDeletion": False}, ""),
+        ({"destroyResourcesOnDeletion": False}, "Orphan"),
         ({"destroyResourcesOnDeletion": "true"}, ""),
-        ({"preserveResourcesOnDeletion": True}, ""),
+        ({"preserveResourcesOnDeletion": True}, "Orphan"),
+        ({"preserveOnDelete": False}, "preserveOnDelete"),
+        ({"preserveOnDelete": True, "deletionPolicy": "Delete"}, "Orphan"),
         ({"deletionPolicy": "Orphan", "dropOnDelete": True}, "dropOnDelete"),
         ({"deletionPolicy": "Delete", "dropOnDelete": False}, "Delete"),
         ([True], ""),
@@ -645,7 +647,7 @@ def test_a_reference_rule_of_the_cluster_is_read_whole() -> None:
 def test_a_yes_tells_of_a_thing_outside_by_the_name_of_its_field(
     spec: object, outside: str
 ) -> None:
-    """Among any fields too; a no, or a text of that name, says nothing and hides nothing."""
+    """Among any fields too; a no to destroying hides nothing, and a text of that name says nothing."""
     fields = (path("spec"), path("spec.deletionPolicy"))
     assert read(KindRules(outside=fields), {"spec": spec})[1].outside == outside
 
@@ -672,11 +674,28 @@ def test_what_prunes_nothing_leaves_what_it_keeps(spec: object, outside: str) ->
     assert read(KindRules(outside=fields), {"spec": spec})[1].outside == outside
 
 
+@pytest.mark.parametrize("rules", [KindRules(), KindRules(outside=(path("spec.deletionPolicy"),))])
+def test_an_annotation_names_the_thing_outside(rules: KindRules) -> None:
+    """As an address, by which an id is told from a word; where no policy says more."""
+    for key, spec, outside in (
+        ("cloud.example.com/external-name", {}, "cloud.example.com/external-name://db-1"),
+        ("cloud.example.com/resource-id", {}, "cloud.example.com/resource-id://db-1"),
+        ("cloud.example.com/resource-id-of", {}, ""),
+        ("cloud.example.com/external-name", {"deletionPolicy": "Orphan"}, "Orphan"),
+    ):
+        if spec and not rules.outside:
+            continue
+        said = {"metadata": {"annotations": {key: "db-1"}}, "spec": spec}
+        assert read(rules, said)[1].outside == outside
+
+
 @pytest.mark.parametrize(
     ("annotations", "outside"),
     [
         ({"cnrm.cloud.google.com/deletion-policy": "abandon"}, "abandon"),
         ({"services.k8s.aws/deletion-policy": "retain", "other": "x"}, "retain"),
+        ({"cloud.example.com/reconcile-policy": "detach-on-delete"}, "detach-on-delete"),
+        ({"cloud.example.com/reconcile-policy": "manage"}, ""),
         ({"example.com/deletion-policy-of": "retain"}, ""),
         (None, ""),
     ],

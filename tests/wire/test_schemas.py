@@ -369,7 +369,8 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
     open_ = {"x-kubernetes-preserve-unknown-fields": True}
     both = {"properties": {"spec": fields(providerID=TEXT, deletionPolicy=TEXT)}}
     named = "spec.deletionPolicy", "spec.reclaimPolicy", "spec", "spec.providerID"
-    known = [path(one) for one in (*named, "status.providerID", "spec.prune")]
+    ids = "status.providerID", "status.selfLink"
+    known = [path(one) for one in (*named, *ids, "spec.prune")]
     for schema, expected in ((open_, known), (both, known[:1])):
         told = [rule.says for rule in read(schema) if isinstance(rule.says, Outside)]
         assert told == [Outside(field) for field in expected]
@@ -381,7 +382,7 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
         ("destroyResourcesOnDeletion", True),
         ("dropOnDelete", True),
         ("deleteClusterOnRemoval", True),
-        ("preserveResourcesOnDeletion", False),
+        ("preserveResourcesOnDeletion", True),
         ("preventDestroyOnDeletion", False),
         ("deleteAfterDays", False),
         ("droppedOnDelete", False),

@@ -131,7 +131,7 @@ class Outside(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="outs
     """A custom resource stands for something outside the cluster.
 
     The field says what becomes of that when the object goes (`Delete`, `Orphan`), or which thing
-    it is (a provider's id). A yes or no says it by its name: see `takes_along`.
+    it is (a provider's id). A yes or no says it by its name: see `speaks_of_outside`.
     """
 
     field: FieldPath
@@ -160,19 +160,25 @@ class Open(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="open"):
     """The `spec` of a kind takes any fields: what they say, their names alone tell."""
 
 
-_TAKES_ALONG = re.compile(
-    r"(?:delete|destroy|drop|erase|purge|wipe)(?:[A-Z]\w*)?"
+_BECOMES = re.compile(
+    r"(?:(?P<goes>delete|destroy|drop|erase|purge|wipe)|keep|orphan|preserve|retain)(?:[A-Z]\w*)?"
     r"On(?:Delete|Deletion|Destroy|Removal|Remove)"
 )
 
 
-def takes_along(name: str) -> bool:
-    """Whether a field of this name says, with a yes, that what an object stands for goes with it.
+def speaks_of_outside(name: str) -> bool:
+    """Whether a field of this name says, with a yes or no, what becomes of a thing outside.
 
-    As in `destroyResourcesOnDeletion` and `dropOnDelete`: what is done begins the name, and when
-    ends it.
+    As in `destroyResourcesOnDeletion`, `dropOnDelete` and `preserveOnDelete`: what is done begins
+    the name, and when ends it.
     """
-    return _TAKES_ALONG.fullmatch(name) is not None
+    return _BECOMES.fullmatch(name) is not None
+
+
+def takes_along(name: str, *, said: bool) -> bool:
+    """Whether such a field has the thing outside go with the object: by a yes, or a no to keep."""
+    found = _BECOMES.fullmatch(name)
+    return found is not None and (found["goes"] is not None) is said
 
 
 Says = Reference | Family | Selects | Outside | Provided | Called | Open

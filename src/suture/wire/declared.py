@@ -18,7 +18,7 @@ from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rulebook import KindRules, ParentOf, Selected
-from suture.model.rules import By, Form, Place, takes_along
+from suture.model.rules import By, Form, Place, speaks_of_outside, takes_along
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
@@ -159,7 +159,7 @@ class Declared:
 
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
-        rules, noted = self.rules, _noted(document)
+        rules = self.rules
         if rules.wanted is None and not (
             rules.outside
             or rules.selected
@@ -168,15 +168,16 @@ class Declared:
             or rules.lists
             or rules.open
         ):
-            return CustomFacts(outside=noted)
+            return CustomFacts(outside=_noted(document, POLICIES) or _noted(document, IDS))
         read, telling = self._telling(document, labels)
         selections: dict[Selection, None] = {}
         for told in telling:
             for rule in told.selected:
                 for one in self._selections(rule, read, namespace):
                     selections[one] = None
-        said = (_outside(read, field.steps) for field in rules.outside)
-        outside = (noted or next(filter(None, said), ""))[:NAME]
+        outside = (
+            _noted(document, POLICIES) or _outside(read, rules.outside) or _noted(document, IDS)
+        )
         wanted = _wanted(rules.wanted, read)
         guessed = rules.pools and wanted is None
         wants = pools(self._parts, read) if guessed else ()
@@ -343,43 +344,59 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
     return ""
 
 
-_POLICY_NOTED = "/deletion-policy"
+POLICIES = ("/deletion-policy", "/reconcile-policy")
+"""How annotations end that say what becomes of the thing outside, whatever the spec says. SOURCE:
+Config Connector, AWS Controllers for Kubernetes, Azure Service Operator."""
+IDS = ("/external-name", "/resource-id")
+"""How annotations end that say which thing it is. SOURCE: Crossplane, Azure Service Operator."""
+_MANAGED = "manage"
+"""What a policy says that is none: the thing is looked after, and goes as it would without."""
 
 
-def _noted(document: Document) -> str:
-    """Return what an annotation says becomes of the thing outside, whatever the spec says.
-
-    SOURCE: Config Connector and AWS Controllers for Kubernetes, `PREFIX/deletion-policy`.
-    """
+def _noted(document: Document, endings: tuple[str, ...]) -> str:
+    """Return what an annotation says of the thing outside; of an id, as an address."""
     meta = document.metadata
     if meta is None or meta.annotations is ABSENT:
         return ""
     raw = bytes(meta.annotations)
     # WHY first: hardly any object has one.
-    if b'/deletion-policy"' not in raw:
+    if not any(f'{ending}"'.encode() in raw for ending in endings):
         return ""
     found = plain(meta.annotations)
-    said = found.items() if isinstance(found, dict) else ()
-    words = (value for key, value in said if key.endswith(_POLICY_NOTED))
-    return next((word[:NAME] for word in words if isinstance(word, str)), "")
+    for key, word in found.items() if isinstance(found, dict) else ():
+        if key.endswith(endings) and isinstance(word, str) and word not in ("", _MANAGED):
+            return (f"{key}://{word}" if endings is IDS else word)[:NAME]
+    return ""
 
 
-def _outside(read: Mapping[str, object], steps: Sequence[str]) -> str:
-    """Return what a field says of a thing outside; of a yes, or of one among others, its name.
+def _outside(read: Mapping[str, object], fields: Sequence[FieldPath]) -> str:
+    """Return what an object says of a thing outside: the first word, or that by a no it is left.
 
-    Where nothing is to be pruned all stays, as with the policy of that name.
+    WHY a no last: what is not destroyed for one reason may be so for another.
+    """
+    if not fields:
+        return ""
+    words = [word for field in fields for word in _words(read, field.steps)]
+    return next((word for word in words if word), ORPHAN if words else "")[:NAME]
+
+
+def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
+    """Yield what a field says of a thing outside; of a yes or no, or of one among others, its name.
+
+    Where nothing is to be pruned, or all is to be preserved, it stays, as with the policy of that
+    name. A no to destroying it is an empty word.
     """
     for found in ends(read, steps):
-        if isinstance(found, str):
-            return found
-        if found is False and steps[-1] == PRUNE:
-            return ORPHAN
-        if found is True and takes_along(steps[-1]):
-            return steps[-1]
-        if isinstance(found, dict):
-            yes = (name for name, value in found.items() if value is True and takes_along(name))
-            return next(yes, "")
-    return ""
+        if isinstance(found, str) and found:
+            yield found
+        elif found is False and steps[-1] == PRUNE:
+            yield ORPHAN
+        elif isinstance(found, bool | dict):
+            fields = found if isinstance(found, dict) else {steps[-1]: found}
+            for name, said in fields.items():
+                if isinstance(said, bool) and isinstance(name, str) and speaks_of_outside(name):
+                    left = ORPHAN if said else ""
+                    yield name if takes_along(name, said=said) else left
 
 
 def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:

@@ -25,7 +25,7 @@ from suture.model.rules import (
     ReferenceRule,
     Selects,
     TypeName,
-    takes_along,
+    speaks_of_outside,
 )
 from suture.wire.endings import STATUS, paths_of
 from suture.wire.fieldrules import RULES, SPEC, Schema, field_rule, names_of_schema
@@ -37,7 +37,7 @@ POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
 part."""
 PRUNE = ("spec", "prune")
 """The field that says whether what it keeps goes with an object; `false` is as good as `Orphan`."""
-IDS = (("spec", "providerID"), ("status", "providerID"))
+IDS = (("spec", "providerID"), ("status", "providerID"), ("status", "selfLink"))
 """Fields that say which thing it is. Often it is the status: who makes the thing learns its id."""
 
 REPLICAS = ("spec", "replicas")
@@ -142,7 +142,7 @@ def _below(schema: Schema | None, name: str) -> Schema | None:
 
 
 def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the rules of what says with a yes that the thing outside goes as well.
+    """Yield the rules of what says with a yes or no whether the thing outside goes as well.
 
     Where a definition takes any fields its whole `spec` has the rule, by the names in it.
     """
@@ -152,7 +152,7 @@ def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     found = [
         FieldPath(("spec", name))
         for name, field in (spec.properties or {}).items()
-        if field.type == "boolean" and takes_along(name)
+        if field.type == "boolean" and speaks_of_outside(name)
     ]
     if spec.anything:
         found.insert(0, FieldPath(SPEC))

@@ -1,8 +1,8 @@
 """Things outside the cluster that would be deleted with the objects that stand for them.
 
 Told by field and type, never by product: a field that says what becomes of the thing (`Delete`, or
-a yes to `destroyOnDeletion` and the like), a provider's id on an object that a finalizer holds, a
-load balancer, a volume that is not kept.
+a yes to `destroyOnDeletion`, a no to `preserveOnDelete` and the like), a provider's id on an object
+that a finalizer holds, a load balancer, a volume that is not kept.
 Source: core/v1 Service (`service.kubernetes.io/load-balancer-cleanup`), PersistentVolume reclaim,
 VolumeSnapshotContent `deletionPolicy`; for custom resources their own schemas.
 """
@@ -39,7 +39,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
-from suture.model.rules import takes_along
+from suture.model.rules import speaks_of_outside
 from suture.model.writes import HOUR_S
 
 LOAD_BALANCER: Final = "LoadBalancer"
@@ -256,7 +256,7 @@ def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
     if said.lower() in DELETES:
         return POLICY, said
     # A provider's id is an address, a policy is a word; a yes is known by the name of its field.
-    yes = takes_along(said)
+    yes = speaks_of_outside(said)
     held = holder(view, row) if yes or is_id(said) else ""
     # WHY a finalizer for a yes as well: it may be of what is inside the cluster, which needs none.
     if not held:

@@ -20,7 +20,7 @@ from suture.model.objects import CustomFacts
 FINALIZERS: Final = 1024
 """LIMIT: sets of finalizers of which it is remembered whose they are; clusters have a hundred."""
 
-LEAVES: Final = frozenset({"orphan", "retain", "keep", "abandon"})
+LEAVES: Final = frozenset({"orphan", "retain", "keep", "abandon", "skip", "detach-on-delete"})
 """What a deletion policy says, in small letters, by which all that an object keeps stays."""
 
 DEEP: Final = 4
