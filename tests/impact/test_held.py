@@ -113,13 +113,24 @@ def test_topics_that_left_the_source_of_their_application() -> None:
 
 
 def test_who_prunes_for_nobody_that_stays() -> None:
-    """A person, a stranger, an application that goes, or one that is not there."""
+    """A person, a stranger, an application that goes, or one that is not there among others."""
     many, going = kept(HELD), msgspec.structs.replace(APP, deleted=1.0)
+    other = thing(APPLICATIONS, "others", "sync")
     view = view_of(APP, *many)
     assert pruned(view, many[0], operator("ann@example.com")) == 0
     assert pruned(view, many[0], CLEANER) == 0
     assert pruned(view_of(going, *many), many[0]) == 0
-    assert pruned(view_of(*many), many[0]) == 0
+    assert pruned(view_of(other, *many), many[0]) == 0
+
+
+def test_an_application_that_is_kept_in_another_cluster() -> None:
+    """None of its type is there, so that none can be missed; not where it was seen to go."""
+    many = kept(HELD)
+    assert pruned(view_of(*many), many[0]) == 1
+    assert pruned(view_of(*many), many[0], CLEANER) == 0
+    view = view_of(*many)
+    view.history.note_removed(APP.uid, APP.key, START)
+    assert pruned(view, many[0]) == 0
 
 
 def test_an_application_that_somebody_has_just_written() -> None:

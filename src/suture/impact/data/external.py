@@ -147,11 +147,18 @@ def _held(scene: Scene, row: int) -> str:
 
 
 def _stays(scene: Scene, keeper: tuple[int, bool]) -> bool:
-    """Whether an application that keeps an object, and for which the actor works, is as it was."""
+    """Whether an application that keeps an object, and for which the actor works, is as it was.
+
+    WHY also where none of its type is there: then applications are kept in another cluster.
+    """
     view, now, (row, present) = scene.view, scene.now, keeper
-    if not present or not is_kept_in_api(view, row) or row in scene.removed:
+    if not is_kept_in_api(view, row) or row in scene.removed:
         return False
-    if view.gone(row) or view.terminating(row) or not works_for(scene, view.key(row)):
+    if not works_for(scene, view.key(row)):
+        return False
+    if not present and view.count(view.resource(row)):
+        return False
+    if view.terminating(row) or view.history.removed_at(view.key(row)) is not None:
         return False
     return now is None or not view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S)
 
