@@ -8,7 +8,7 @@ import pytest
 from support.asking import effects, impact_of, update
 from support.cluster import START, graph_of, operator, owner, thing
 from suture.impact.causes.recent import remember
-from suture.impact.effects import PodsLost, ServiceEmptied
+from suture.impact.effects import PodsLost, QuorumLost, ServiceEmptied
 from suture.impact.ordinary.putdown import PUT_DOWN
 from suture.impact.project import project
 from suture.model.clock import Now
@@ -22,6 +22,7 @@ from suture.model.names import (
     PODS,
     REPLICA_SETS,
     SERVICES,
+    STATEFUL_SETS,
     ObjectKey,
 )
 from suture.model.objects import (
@@ -160,3 +161,43 @@ def test_not_what_another_sizes() -> None:
     cluster.view = GraphView(graph_of(parent, owned), History())
 
     assert not cluster.stop(owned[0])
+
+
+def members(*more: ClusterObject) -> tuple[ClusterObject, GraphView]:
+    """Return a set of three with its Service."""
+    labels = {"app": "db"}
+    facts = WorkloadFacts(3, Selector.of(labels))
+    made = thing(STATEFUL_SETS, "db", "shop", facts=facts)
+    pods = [
+        thing(
+            PODS, f"db-{at}", "shop", owners=[owner(made)], labels=labels,
+            facts=PodFacts(ready=True),
+        )
+        for at in range(3)
+    ]  # fmt: skip
+    service = thing(SERVICES, "db", "shop", facts=ServiceFacts(Selector.of(labels)))
+    return made, GraphView(graph_of(made, pods, service, more), History())
+
+
+@pytest.mark.parametrize(
+    ("by", "to", "more", "explained"),
+    [
+        pytest.param(PERSON, 0, (), True, id="stopped to copy its data"),
+        pytest.param(PERSON, 1, (), False, id="left without a majority"),
+        pytest.param("system:serviceaccount:tools:janitor", 0, (), False, id="by a machine"),
+        pytest.param(
+            PERSON, 0,
+            (thing(INGRESSES, "db", "shop", facts=RouteFacts((ServiceRef("shop", "db"),))),),
+            False, id="a route leads there",
+        ),
+    ],
+)  # fmt: skip
+def test_a_set_that_a_person_stops_whole_gives_up_its_majority(
+    by: str, to: int, more: tuple[ClusterObject, ...], *, explained: bool
+) -> None:
+    """What may be put down by name may so be as a set of members; a part of it is no set."""
+    made, view = members(*more)
+    facts = msgspec.structs.replace(WorkloadFacts(3, Selector.of({"app": "db"})), replicas=to)
+    smaller = msgspec.structs.replace(made, facts=facts)
+    impact = impact_of(update(made, smaller, by=operator(by)), view, now=START, by=operator(by))
+    assert [one.explained for one in effects(impact, QuorumLost)] == [explained]

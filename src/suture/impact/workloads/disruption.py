@@ -17,7 +17,9 @@ from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
 from suture.impact.causes.parents import wanted_count
 from suture.impact.effects import DisruptionExceeded, QuorumLost
+from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.scene import Scene
 from suture.impact.traffic.shrinking import left_ready
 from suture.impact.workloads.podloss import pods_of
@@ -363,7 +365,7 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         members, after = resized.before, min(before, resized.after)
         if after >= majority(members) or after >= before:
             return
-        explained = scene.size_explained(resized)
+        explained = scene.size_explained(resized) or _put_down(scene, resized)
     yield QuorumLost(
         owner=scene.victim(resized.row),
         members=members,
@@ -373,3 +375,15 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         self_healing=False,
         explained=explained,
     )
+
+
+def _put_down(scene: Scene, resized: Resized) -> bool:
+    """Whether a person stops a set by its name, and nobody else is known to need its Services."""
+    view = scene.view
+    services = {
+        service
+        for kind in view.classes_owned(resized.row)
+        for pod in view.pods_alike(kind)
+        for service in scene.causes.services_of(pod)
+    }
+    return bool(services) and all(stopped_by_hand(scene, one, resized) for one in services)
