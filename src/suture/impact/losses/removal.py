@@ -36,6 +36,7 @@ from suture.impact.ordinary.copies import copy_of_living
 from suture.impact.ordinary.cutshort import is_cut_short
 from suture.impact.ordinary.hands import (
     claim_replaced,
+    idle_along,
     idle_of_hand,
     is_passing,
     is_trial,
@@ -43,7 +44,6 @@ from suture.impact.ordinary.hands import (
     made_lately,
     member_replaced,
     own_copy,
-    rests_below,
 )
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
@@ -76,7 +76,7 @@ AGENTS_ASKED: Final = 64
 
 STANDING_ASKED: Final = 64
 """LIMIT: objects of a collection that are asked what they stand for, and whether their release is
-uninstalled, 4 us each."""
+uninstalled, 4 us each; and of what goes along, by its type, whether it is at rest."""
 
 
 class _Tally:
@@ -192,9 +192,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         for row in _keeping(scene, resource, left):
             _charge(scene, tally, row)
         return
+    few = len(left) <= STANDING_ASKED
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
-            if (idle_of_hand if row in scene.direct else rests_below)(scene, row):
+            named = row in scene.direct
+            if idle_of_hand(scene, row) if named else few and idle_along(scene, row):
                 continue
             _charge(scene, tally, row)
             tally.replaced += is_renamed(scene, row)

@@ -288,17 +288,15 @@ def idle_of_hand(scene: Scene, row: int) -> bool:
     )
 
 
-def rests_below(scene: Scene, row: int) -> bool:
-    """Whether an object at rest goes along with the application that keeps it, and was its alone.
+def idle_along(scene: Scene, row: int) -> bool:
+    """Whether an object is at rest, and goes along with all that names it.
 
-    As of a namespace in which nothing runs: what is left of it is one thing.
+    Who deletes what keeps a stopped application takes nothing away that anybody uses.
     """
     view = scene.view
-    kept = any(one in scene.direct for one, _ in view.targets(row, Edge.MANAGED_BY))
-    # WHY few: each Service asks the workloads of its namespace.
-    return (
-        kept and scene.causes.few and rests(view, row, scene.now) and readers_of(scene, row) == []
-    )
+    if not rests(view, row, scene.now) or scene.causes.wanted(row):
+        return False
+    return readers_of(scene, row) == []
 
 
 def is_dropped(scene: Scene, row: int) -> bool:
