@@ -819,6 +819,35 @@ def test_a_machine_in_whose_place_another_was_made(
     assert (found.why, found.replaced) == ("finalizer", replaced)
 
 
+@pytest.mark.parametrize(
+    ("by", "ago_s", "owned", "explained"),
+    [
+        pytest.param("me", 1200, False, 1, id="tried out"),
+        pytest.param("me", 100_000, False, 0, id="made before today"),
+        pytest.param("another", 1200, False, 0, id="made by another"),
+        pytest.param("me", 1200, True, 0, id="made for what keeps it"),
+    ],
+)
+def test_a_thing_outside_that_the_actor_made_for_itself(
+    by: str, ago_s: float, *, owned: bool, explained: int
+) -> None:
+    """Within the day and for nobody else: it gives up its own errand."""
+    keeper = thing(Resource("cloud.example.com", "stacks"), "stack", "shop")
+    owners = [owner(keeper)] if owned else []
+    buckets = Resource("cloud.example.com", "buckets")
+    bucket = thing(buckets, "b", "shop", owners=owners, facts=CustomFacts(outside="Delete"))
+    history, made = History(), START.plus_s(-ago_s)
+    who = operator().user.username if by == "me" else by
+    history.note_created(bucket.uid, who, who, bucket.key, made)
+    bucket = msgspec.structs.replace(bucket, created=made.utc_s)
+    view = GraphView(graph_of(keeper, bucket), history)
+
+    impact = estimate(delete(bucket), project(delete(bucket), view), view, operator(), now=START)
+
+    (found,) = [one for one in impact.effects if isinstance(one, ExternalDeleted)]
+    assert (found.why, found.explained) == ("deletion-policy", explained)
+
+
 def test_a_load_balancer_stands_for_an_address_outside() -> None:
     """A Service inside the cluster does not."""
     inside = service("web")
