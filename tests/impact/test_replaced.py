@@ -130,6 +130,25 @@ def test_a_workload_behind_the_same_services(
 
 
 @pytest.mark.parametrize(
+    ("beside", "replaced"),
+    [
+        pytest.param([service("web"), *next_set(1)], True, id="another serves"),
+        pytest.param([service("web"), *next_set(0)], False, id="another is not Ready"),
+        pytest.param([service("web"), *next_set(2, created=50.0)], False, id="older"),
+        pytest.param([service("web")], False, id="nobody serves"),
+        pytest.param(next_set(2), False, id="behind no Service"),
+    ],
+)
+def test_a_workload_at_rest_behind_the_same_services(
+    beside: list[ClusterObject], *, replaced: bool
+) -> None:
+    """Who turns to another first puts the old one to rest, and then takes it away."""
+    old, *_ = workload("web", replicas=0)
+    old = msgspec.structs.replace(old, created=100.0)
+    assert explained(old, *beside) is replaced
+
+
+@pytest.mark.parametrize(
     ("later", "replaced"),
     [pytest.param(0.0, False, id="made together"), pytest.param(3600.0, True, id="made later")],
 )

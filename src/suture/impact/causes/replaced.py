@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from suture.impact.causes.parents import SIBLINGS, maker_of, rolled_out
+from suture.impact.causes.resting import labels_asked
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -22,7 +23,13 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
+from suture.model.objects import (
+    ClusterObject,
+    RouteFacts,
+    ServiceFacts,
+    ServiceRef,
+    WorkloadFacts,
+)
 
 ROUTE_GROUP: Final = "gateway.networking.k8s.io"
 ANY_HOST: Final = ""
@@ -153,6 +160,11 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
     mine = dict.fromkeys(kinds)
     pods = [pod for pod in map(view.one_alike, kinds) if pod >= 0]
     services = dict.fromkeys(service for pod in pods for service in view.services_of(pod))
+    facts = view.facts(row)
+    if not pods and isinstance(facts, WorkloadFacts) and facts.replicas == 0:
+        # WHY: who turns to another first puts the old one to rest, and then takes it away.
+        chosen = view.selecting(view.namespace(row), labels_asked(facts))
+        services = dict.fromkeys(one for one in chosen if view.resource(one) == SERVICES)
     found: dict[int, None] = {}
     for service in services:
         ready, others = 0, 0
