@@ -20,6 +20,7 @@ from suture.model.graph import Graph, GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CONFIG_MAPS,
     CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -212,6 +213,23 @@ def test_the_control_plane_is_always_at_work(subject: dict[str, str], system: bo
     one = binding("b", "reader", subject)
     found = lost(delete(one), graph_of(READER, one))
     assert [one.system for one in found] == ([] if system is None else [system])
+
+
+@pytest.mark.parametrize(
+    ("space", "there", "missed"),
+    [
+        pytest.param("kube-system", False, False, id="it is not there"),
+        pytest.param("kube-system", True, True, id="it is there"),
+        pytest.param("", False, True, id="in any namespace"),
+    ],
+)
+def test_a_right_on_what_is_not_there(space: str, *, there: bool, missed: bool) -> None:
+    """The settings of a version that is over go, and then the right of nodes to read them."""
+    named = {**rule(["get"], ["configmaps"]), "resourceNames": ["kubelet-config-1"]}
+    one = binding("b", "settings", group("system:nodes"), space=space)
+    maps = [thing(CONFIG_MAPS, "kubelet-config-1" if there else "other", "kube-system")]
+    graph = graph_of(role("settings", named), one, maps)
+    assert bool(lost(delete(one), graph)) is missed
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ from suture.model.names import (
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
+    ObjectKey,
+    Resource,
 )
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.rights import Right, escalates, rights_of
@@ -239,7 +241,11 @@ def _lost(
             if not missing:
                 continue
             held = _held(scene.view, subject, gone, old.namespace) | left
-            lost = _beyond(missing, held)
+            lost = [
+                one
+                for one in _beyond(missing, held)
+                if not _of_nothing(scene.view, one, old.namespace)
+            ]
             running = _running(scene, subject)
             system = _is_system(scene, subject)
             if not lost or not (running or system):
@@ -260,6 +266,18 @@ def _lost(
                 explained=row is not None
                 and (scene.causes.explains(row) or (not system and is_rebound(scene, row))),
             )
+
+
+def _of_nothing(view: GraphView, right: Right, namespace: str) -> bool:
+    """Whether a right is on one object by its name, in one namespace, and that is not there.
+
+    So the settings of a version that is over go, and next the right to read them.
+    """
+    if not (right.name and namespace):
+        return False
+    key = ObjectKey(Resource(right.group, right.resource), namespace, right.name)
+    row = view.find(key)
+    return view.listed(key.resource) and (row is None or view.gone(row))
 
 
 def _left_out(scene: Scene, old: Grant, new: Grant) -> frozenset[Subject]:
