@@ -203,6 +203,24 @@ def test_what_nobody_sizes_is_not_counted() -> None:
     assert not cut_together(view, KEDA, resized, None)
 
 
+@pytest.mark.parametrize("of_hpa", [False, True])
+def test_what_goes_by_the_clock_goes_together(*, of_hpa: bool) -> None:
+    """And nothing else is doubted for it, by whatever of the two sets the size."""
+    clock = msgspec.structs.replace(scaler(0, 9), facts=AutoscalerFacts(0, 9, timed=True))
+    view = view_of(WEB, [clock, scaler(1, 9, of=clock)] if of_hpa else [clock])
+    plain = view_of(WEB, scaler(0, 9))
+    row, other = view.find(WEB[0].key), plain.find(WEB[0].key)
+    assert row is not None
+    assert other is not None
+    resized = Resized(row, 6, 0)
+    for _ in range(9):
+        remember_cut(view, KEDA, resized, START)
+        assert not cut_together(view, KEDA, resized, START)
+    for _ in range(9):
+        remember_cut(plain, KEDA, Resized(other, 6, 0), START)
+    assert cut_together(plain, KEDA, Resized(other, 6, 0), START)
+
+
 def test_bounds_explain_nothing_of_what_all_let_go_together() -> None:
     """What asks for the size itself still does."""
     view = view_of(WEB, scaler(0, 5))

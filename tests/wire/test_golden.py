@@ -216,7 +216,7 @@ FACTS: dict[str, Facts | None] = {
         )
     ),
     "role-binding": RoleBindingFacts(("ann@example.com",), ("team-a",)),
-    "scaled-object": AutoscalerFacts(0, 10),
+    "scaled-object": AutoscalerFacts(0, 10, timed=True),
     "secret": KeysFacts(("password", "user")),
     "service-account": None,
     "snapshot": SnapshotFacts(ready=True),

@@ -133,13 +133,14 @@ class AutoscalerFacts(
     `floor` is the smallest size that it can answer for where its status says that it cannot read
     what it goes by: `most`, above which it needs no metric, or what it declares to fall back on.
     0 as long as it says nothing of the kind. `reads` are the groups of the APIs that its metrics
-    come from, sorted.
+    come from, sorted. `timed`: whether it goes by the clock, alone or among others.
     """
 
     least: int = 1
     most: int = 0
     floor: int = 0
     reads: tuple[str, ...] = ()
+    timed: bool = False
 
 
 class AdmissionPolicyFacts(

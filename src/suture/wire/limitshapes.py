@@ -248,6 +248,7 @@ class _Authentication(msgspec.Struct, gc=False):
 
 
 class _Trigger(msgspec.Struct, rename="camel", gc=False):
+    type: str = ""
     authentication_ref: _Authentication | None = None
 
 
@@ -287,19 +288,20 @@ def scaled_object(
     """Return what a ScaledObject adds to its metadata.
 
     SOURCE: keda.sh `paused-replicas`: that many, whatever the spec says, while it is there. It
-    allows for that number here, and takes nothing away by itself.
+    allows for that number here, and takes nothing away by itself. `cron`: by the clock.
     """
     spec = doc.spec or _ScaledSpec()
     # SOURCE: keda.sh ScaledObject: from none to 100 where it does not say.
     most = 100 if spec.max_replica_count is None else spec.max_replica_count
     least = spec.min_replica_count or 0
+    timed = any(one.type == "cron" for one in spec.triggers or ())
     paused = annotation(doc.metadata, PAUSED_AT)
     if paused.isdecimal() and len(paused) <= DIGITS:
-        return AutoscalerFacts(min(least, int(paused)), max(most, int(paused)))
+        return AutoscalerFacts(min(least, int(paused)), max(most, int(paused)), timed=timed)
     if _reads(doc.status or _ScaledStatus()):
-        return AutoscalerFacts(least, most)
+        return AutoscalerFacts(least, most, timed=timed)
     floor = most if spec.fallback is None else min(spec.fallback.replicas, most)
-    return AutoscalerFacts(least, most, floor)
+    return AutoscalerFacts(least, most, floor, timed=timed)
 
 
 def _reads(status: _ScaledStatus) -> bool:

@@ -3,17 +3,20 @@
 Beside `sizes`, which asks of one workload whether its scaler may decide so. Scalers read what they
 go by from a few sources; one that answers with nothing is believed by all of them. What ends by
 itself ends here and there. So the first few are believed, and the others have to come again later:
-a scaler asks again within the minute, and what stays too large for so long costs little. Pure.
+a scaler asks again within the minute, and what stays too large for so long costs little. Those that
+go by the clock have one cause, and it is none to doubt. Pure.
 LIMIT: a few scalers that are deceived are not told from a few that are right.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.ground.change import Resized
 from suture.model.clock import Now
 from suture.model.edges import Edge
+from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.writes import MINUTE_S
 
@@ -27,7 +30,8 @@ BELIEVED_PERCENT: Final = 10
 
 def remember_cut(view: GraphView, identity: str, resized: Resized, now: Now) -> None:
     """Remember of a size that was let through that it cut deep what a scaler sizes."""
-    if _is_deep(resized) and view.sources(resized.row, Edge.SCALES):
+    scalers = view.sources(resized.row, Edge.SCALES) if _is_deep(resized) else ()
+    if scalers and not _is_timed(view, scalers):
         view.history.writes.count(_cutter(identity), now)
 
 
@@ -40,7 +44,16 @@ def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | No
         return False
     scalers = view.sources(resized.row, Edge.SCALES)
     known = max((view.count(view.resource(one)) for one in scalers), default=0)
-    return bool(scalers) and others * 100 >= known * BELIEVED_PERCENT
+    enough = bool(scalers) and others * 100 >= known * BELIEVED_PERCENT
+    return enough and not _is_timed(view, scalers)
+
+
+def _is_timed(view: GraphView, scalers: Iterable[int]) -> bool:
+    """Whether one of some scalers goes by the clock, or who made it for that."""
+    told = (
+        view.facts(made) for one in scalers for made in (one, view.controller(one)) if made >= 0
+    )
+    return any(isinstance(facts, AutoscalerFacts) and facts.timed for facts in told)
 
 
 def _is_deep(resized: Resized) -> bool:
