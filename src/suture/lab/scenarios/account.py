@@ -12,6 +12,7 @@ import msgspec
 
 from suture.app.ports import Journal
 from suture.impact.causes.explained import may_count
+from suture.impact.ground.kinds import is_custom
 from suture.journal.entry import Entry
 from suture.journal.query import RECENT_LIMIT, Wanted
 from suture.lab.scenarios.actors import Voice
@@ -76,7 +77,7 @@ def bound_of(policies: PolicySet, populations: Mapping[str, int], span_s: float)
         min(population, *(allowed(one.ref(kind).windows, population, span_s) for one in budgets))
         for kind, population in populations.items()
         # WHY only these: of what no budget counts, the constraints in force allow nothing.
-        if may_count(Resource.parse(kind))
+        if may_count(resource := Resource.parse(kind)) or is_custom(resource)
     )
 
 
