@@ -168,7 +168,9 @@ class Declared:
             or rules.lists
             or rules.open
         ):
-            return CustomFacts(outside=_noted(document, POLICIES) or _noted(document, IDS))
+            return CustomFacts(
+                outside=_noted(document, NOTED_POLICIES) or _noted(document, NOTED_IDS)
+            )
         read, telling = self._telling(document, labels)
         selections: dict[Selection, None] = {}
         for told in telling:
@@ -176,7 +178,9 @@ class Declared:
                 for one in self._selections(rule, read, namespace):
                     selections[one] = None
         outside = (
-            _noted(document, POLICIES) or _outside(read, rules.outside) or _noted(document, IDS)
+            _noted(document, NOTED_POLICIES)
+            or _outside(read, rules.outside)
+            or _noted(document, NOTED_IDS)
         )
         wanted = _wanted(rules.wanted, read)
         guessed = rules.pools and wanted is None
@@ -344,11 +348,14 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
     return ""
 
 
-POLICIES = ("/deletion-policy", "/reconcile-policy")
+NOTED_POLICIES = ("/deletion-policy", "/reconcile-policy")
 """How annotations end that say what becomes of the thing outside, whatever the spec says. SOURCE:
 Config Connector, AWS Controllers for Kubernetes, Azure Service Operator."""
-IDS = ("/external-name", "/resource-id")
+NOTED_IDS = ("/external-name", "/resource-id")
 """How annotations end that say which thing it is. SOURCE: Crossplane, Azure Service Operator."""
+_IN_JSON: dict[tuple[str, ...], tuple[bytes, ...]] = {
+    endings: tuple(f'{one}"'.encode() for one in endings) for endings in (NOTED_POLICIES, NOTED_IDS)
+}
 _MANAGED = "manage"
 """What a policy says that is none: the thing is looked after, and goes as it would without."""
 
@@ -360,12 +367,12 @@ def _noted(document: Document, endings: tuple[str, ...]) -> str:
         return ""
     raw = bytes(meta.annotations)
     # WHY first: hardly any object has one.
-    if not any(f'{ending}"'.encode() in raw for ending in endings):
+    if not any(ending in raw for ending in _IN_JSON[endings]):
         return ""
     found = plain(meta.annotations)
     for key, word in found.items() if isinstance(found, dict) else ():
         if key.endswith(endings) and isinstance(word, str) and word not in ("", _MANAGED):
-            return (f"{key}://{word}" if endings is IDS else word)[:NAME]
+            return (f"{key}://{word}" if endings is NOTED_IDS else word)[:NAME]
     return ""
 
 
