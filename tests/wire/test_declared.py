@@ -674,6 +674,26 @@ def test_what_prunes_nothing_leaves_what_it_keeps(spec: object, outside: str) ->
     assert read(KindRules(outside=fields), {"spec": spec})[1].outside == outside
 
 
+@pytest.mark.parametrize(
+    ("may", "outside"),
+    [
+        (["Observe"], "Orphan"),
+        (["Create", "Update", "Observe"], "Orphan"),
+        (["*"], "Delete"),
+        (["Observe", "Delete"], "Delete"),
+        ([], "Delete"),
+        ("Observe", "Observe"),
+    ],
+)
+def test_what_may_not_be_deleted_outside_is_left(may: object, outside: str) -> None:
+    """A list of what may be done says it before the policy does."""
+    fields = (path("spec.managementPolicies"), path("spec.deletionPolicy"))
+    said = {"spec": {"managementPolicies": may, "deletionPolicy": "Delete"}}
+    assert read(KindRules(outside=fields), said)[1].outside == outside
+    alone = {"spec": {"managementPolicies": may}}
+    assert read(KindRules(outside=fields), alone)[1].outside == outside.replace("Delete", "")
+
+
 @pytest.mark.parametrize("rules", [KindRules(), KindRules(outside=(path("spec.deletionPolicy"),))])
 def test_an_annotation_names_the_thing_outside(rules: KindRules) -> None:
     """As an address, by which an id is told from a word; where no policy says more."""

@@ -46,6 +46,8 @@ from suture.wire.trafficshapes import NAME_LABEL
 
 PRUNE, ORPHAN = "prune", "Orphan"
 """A field with a no that leaves all there, and the deletion policy that does."""
+MANAGEMENT = "managementPolicies"
+"""A field that lists what may be done to the thing outside. SOURCE: Crossplane."""
 
 METADATA = "metadata"
 SPEC = ("spec",)
@@ -396,7 +398,7 @@ def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
     for found in ends(read, steps):
         if isinstance(found, str) and found:
             yield found
-        elif found is False and steps[-1] == PRUNE:
+        elif _leaves(steps[-1], found):
             yield ORPHAN
         elif isinstance(found, bool | dict):
             fields = found if isinstance(found, dict) else {steps[-1]: found}
@@ -404,6 +406,14 @@ def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
                 if isinstance(said, bool) and isinstance(name, str) and speaks_of_outside(name):
                     left = ORPHAN if said else ""
                     yield name if takes_along(name, said=said) else left
+
+
+def _leaves(name: str, found: object) -> bool:
+    """Whether a field says that all stays: nothing is pruned, or no deletion is among what may be."""
+    if name == PRUNE:
+        return found is False
+    may = found if name == MANAGEMENT and isinstance(found, list) else ()
+    return bool(may) and not any(one in ("*", "Delete") for one in may)
 
 
 def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:

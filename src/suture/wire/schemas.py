@@ -35,6 +35,8 @@ from suture.wire.shapes import ABSENT
 POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
 """Fields that say what becomes of a thing outside the cluster. Only there: deeper ones speak of a
 part."""
+MANAGEMENT = ("spec", "managementPolicies")
+"""The field that lists what may be done to the thing outside. SOURCE: Crossplane."""
 PRUNE = ("spec", "prune")
 """The field that says whether what it keeps goes with an object; `false` is as good as `Orphan`."""
 IDS = (("spec", "providerID"), ("status", "providerID"), ("status", "selfLink"))
@@ -91,7 +93,8 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
     if root is None:
         return []
     found: list[ReferenceRule] = [
-        *_outside(resource, root), *_pruning(resource, root), *_replicas(resource, root),
+        *_said_at(MANAGEMENT, "array", resource, root), *_outside(resource, root),
+        *_said_at(PRUNE, "boolean", resource, root), *_replicas(resource, root),
         *_pools(resource, root), *_ended(resource, root), *_lists(resource, root),
         *_open(resource, root),
     ]  # fmt: skip
@@ -160,16 +163,18 @@ def _taking_along(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         yield field_rule(resource, field, Outside(field))
 
 
-def _pruning(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the rule of what says whether it takes along what it keeps.
+def _said_at(
+    steps: tuple[str, ...], form: str, resource: Resource, root: Schema
+) -> Iterator[ReferenceRule]:
+    """Yield the rule of one field of a type that says what becomes of what an object is for.
 
     Where a definition takes any fields it may be there too; what is not there says nothing.
     """
     schema: Schema | None = root
-    for step in PRUNE:
+    for step in steps:
         schema = _below(schema, step)
-    if schema is not None and (schema.type == "boolean" or schema.anything):
-        yield field_rule(resource, FieldPath(PRUNE), Outside(FieldPath(PRUNE)))
+    if schema is not None and (schema.type == form or schema.anything):
+        yield field_rule(resource, FieldPath(steps), Outside(FieldPath(steps)))
 
 
 def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
