@@ -385,6 +385,8 @@ def _outside(read: Mapping[str, object], fields: Sequence[FieldPath]) -> str:
     """
     if not fields:
         return ""
+    if any(_is_observed(read, field.steps) for field in fields):
+        return ORPHAN
     words = [word for field in fields for word in _words(read, field.steps)]
     return next((word for word in words if word), ORPHAN if words else "")[:NAME]
 
@@ -398,7 +400,7 @@ def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
     for found in ends(read, steps):
         if isinstance(found, str) and found:
             yield found
-        elif _leaves(steps[-1], found):
+        elif found is False and steps[-1] == PRUNE:
             yield ORPHAN
         elif isinstance(found, bool | dict):
             fields = found if isinstance(found, dict) else {steps[-1]: found}
@@ -408,12 +410,12 @@ def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
                     yield name if takes_along(name, said=said) else left
 
 
-def _leaves(name: str, found: object) -> bool:
-    """Whether a field says that all stays: nothing is pruned, or no deletion is among what may be."""
-    if name == PRUNE:
-        return found is False
-    may = found if name == MANAGEMENT and isinstance(found, list) else ()
-    return bool(may) and not any(one in ("*", "Delete") for one in may)
+def _is_observed(read: Mapping[str, object], steps: Sequence[str]) -> bool:
+    """Whether a field lists what may be done to a thing outside, and to delete it is not in it."""
+    return steps[-1] == MANAGEMENT and any(
+        isinstance(may, list) and bool(may) and not any(one in ("*", "Delete") for one in may)
+        for may in ends(read, steps)
+    )
 
 
 def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
