@@ -161,7 +161,7 @@ class Declared:
 
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
-        rules = self.rules
+        rules, (noted, which) = self.rules, _noted(document)
         if rules.wanted is None and not (
             rules.outside
             or rules.selected
@@ -170,20 +170,14 @@ class Declared:
             or rules.lists
             or rules.open
         ):
-            return CustomFacts(
-                outside=_noted(document, NOTED_POLICIES) or _noted(document, NOTED_IDS)
-            )
+            return CustomFacts(outside=noted or which)
         read, telling = self._telling(document, labels)
         selections: dict[Selection, None] = {}
         for told in telling:
             for rule in told.selected:
                 for one in self._selections(rule, read, namespace):
                     selections[one] = None
-        outside = (
-            _noted(document, NOTED_POLICIES)
-            or _outside(read, rules.outside)
-            or _noted(document, NOTED_IDS)
-        )
+        outside = noted or _outside(read, rules.outside) or which
         wanted = _wanted(rules.wanted, read)
         guessed = rules.pools and wanted is None
         wants = pools(self._parts, read) if guessed else ()
@@ -355,27 +349,29 @@ NOTED_POLICIES = ("/deletion-policy", "/reconcile-policy")
 Config Connector, AWS Controllers for Kubernetes, Azure Service Operator."""
 NOTED_IDS = ("/external-name", "/resource-id")
 """How annotations end that say which thing it is. SOURCE: Crossplane, Azure Service Operator."""
-_IN_JSON: dict[tuple[str, ...], tuple[bytes, ...]] = {
-    endings: tuple(f'{one}"'.encode() for one in endings) for endings in (NOTED_POLICIES, NOTED_IDS)
-}
 _MANAGED = "manage"
 """What a policy says that is none: the thing is looked after, and goes as it would without."""
 
 
-def _noted(document: Document, endings: tuple[str, ...]) -> str:
-    """Return what an annotation says of the thing outside; of an id, as an address."""
+def _noted(document: Document) -> tuple[str, str]:
+    """Return what annotations say becomes of the thing outside, and which it is, as an address."""
     meta = document.metadata
     if meta is None or meta.annotations is ABSENT:
-        return ""
+        return "", ""
     raw = bytes(meta.annotations)
     # WHY first: hardly any object has one.
-    if not any(ending in raw for ending in _IN_JSON[endings]):
-        return ""
+    if not (b'-policy"' in raw or b'/external-name"' in raw or b'/resource-id"' in raw):
+        return "", ""
     found = plain(meta.annotations)
+    policy = which = ""
     for key, word in found.items() if isinstance(found, dict) else ():
-        if key.endswith(endings) and isinstance(word, str) and word not in ("", _MANAGED):
-            return (f"{key}://{word}" if endings is NOTED_IDS else word)[:NAME]
-    return ""
+        if not isinstance(word, str) or word in ("", _MANAGED):
+            continue
+        if key.endswith(NOTED_POLICIES):
+            policy = policy or word[:NAME]
+        elif key.endswith(NOTED_IDS):
+            which = which or f"{key}://{word}"[:NAME]
+    return policy, which
 
 
 def _outside(read: Mapping[str, object], fields: Sequence[FieldPath]) -> str:
