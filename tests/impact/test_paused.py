@@ -6,15 +6,15 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, graph_of, service, thing, workload
+from support.cluster import START, graph_of, operator, service, thing, workload
 from suture.impact.causes.counters import put_down_in
 from suture.impact.effects import PodsLost, ServiceEmptied
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import AUTOSCALERS
-from suture.model.objects import WorkloadFacts
+from suture.model.names import AUTOSCALERS, Resource
+from suture.model.objects import ClusterObject, WorkloadFacts
 
 
 def body(annotations: dict[str, str], size: int) -> bytes:
@@ -114,3 +114,41 @@ def test_a_namespace_is_put_to_sleep_once(*, noted: bool, before: str, lasting: 
 
     (lost,) = effects(impact_of(request, view, now=START.plus_s(5)), PodsLost)
     assert lost.lasting == lasting
+
+
+PLANS = Resource("naps.example.com", "sleepplans")
+
+
+@pytest.mark.parametrize(
+    ("plan", "by", "size", "explained"),
+    [
+        pytest.param(thing(PLANS, "hours", "prod"), "naps:naps-manager", 0, True, id="planned"),
+        pytest.param(thing(PLANS, "hours", "prod"), "tools:janitor", 0, False, id="by another"),
+        pytest.param(thing(PLANS, "hours", "test"), "naps:naps-manager", 0, False, id="elsewhere"),
+        pytest.param(thing(PLANS, "hours", "prod"), "naps:naps-manager", 1, False, id="not all"),
+        pytest.param(
+            thing(PLANS, "hours", "prod", deleted=1.0), "naps:naps-manager", 0, False, id="given up"
+        ),
+        pytest.param(
+            thing(Resource("naps.example.com", "profiles"), "hours", "prod"),
+            "naps:naps-manager", 0, False, id="of another kind",
+        ),
+    ],
+)  # fmt: skip
+def test_a_resource_of_the_namespace_may_plan_its_sleep(
+    plan: ClusterObject, by: str, size: int, *, explained: bool
+) -> None:
+    """Who runs such resources keeps the sizes where it likes, and wakes what it put to sleep."""
+    things = workload("web", replicas=4)
+    facts = things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(
+        things[0], facts=msgspec.structs.replace(facts, replicas=size)
+    )
+    who = operator(f"system:serviceaccount:{by}")
+    request = update(things[0], smaller, by=who, bodies=(body({}, 4), body({}, size)))
+    impact = impact_of(request, GraphView(graph_of(things, service("web"), plan)), by=who)
+
+    (lost,) = effects(impact, PodsLost)
+    assert (lost.lasting == 0) is explained
+    assert [one.explained for one in effects(impact, ServiceEmptied)] == [explained] * (not size)

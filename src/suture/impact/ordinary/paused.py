@@ -2,17 +2,21 @@
 
 Beside `parents`, where somebody above a workload wants it smaller: here the writer itself says that
 it means to bring it back. Who owns the workload may have asked for it, by an annotation of the
-writer's own under another name: its hours, for one. Pure.
-Source: tools that save at night write the former size into an annotation, each under its own name.
+writer's own under another name: its hours, for one; or a resource of its namespace plans it. Pure.
+Source: tools that save at night write the former size into an annotation, each under its own name,
+or go by a resource in the namespace that they put to sleep, and keep the sizes in a Secret.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from suture.impact.causes.counters import put_down_in
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Resized
+from suture.impact.ground.kinds import is_custom
+from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.names import RESERVED
 from suture.model.request import Request
@@ -20,6 +24,9 @@ from suture.model.writes import HOUR_S
 
 _KUBERNETES: Final = ("kubernetes.io", "k8s.io")
 """Whose annotations are about something else: a revision, a hash."""
+
+_PLANS: Final = re.compile("sleep|hibernat|snooze|downtime|turndown")
+"""What types of resources are called after that say when a namespace sleeps."""
 
 
 def notes_size(request: Request, resized: Resized) -> bool:
@@ -80,3 +87,20 @@ def sleeps_beside(scene: Scene, resized: Resized) -> bool:
     space = view.namespace(resized.row)
     here = put_down_in(scene.actor.user.username, space)
     return not space.startswith(RESERVED) and view.history.writes.counted(here, now, HOUR_S) > 0
+
+
+def sleeps_by_plan(scene: Scene, resized: Resized) -> bool:
+    """Whether a resource in the namespace of a workload plans its sleep, and the actor runs such.
+
+    WHY by its type's name alone: when that is each says in its own way, and whoever runs it knows.
+    """
+    if resized.after or resized.asked:
+        return False
+    view, space = scene.view, scene.view.namespace(resized.row)
+    return any(
+        not space.startswith(RESERVED)
+        and any(not view.terminating(one) for one in view.rows(resource, space))
+        and bool(keeps(scene, resource))
+        for resource in view.resources()
+        if is_custom(resource) and _PLANS.search(resource.plural)
+    )

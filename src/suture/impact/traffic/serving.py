@@ -21,7 +21,7 @@ from suture.impact.nodes.agents import served_agents
 from suture.impact.ordinary.delivery import answered_meanwhile, taken_over, turns_to_next
 from suture.impact.ordinary.hands import given_up, member_replaced
 from suture.impact.ordinary.onebyone import goes_alone
-from suture.impact.ordinary.paused import notes_size
+from suture.impact.ordinary.paused import notes_size, sleeps_by_plan
 from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.ordinary.roles import moves_role
@@ -209,6 +209,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
         (asked and left_ready(scene, resized) != 0)
         or answered_meanwhile(scene, resized)
         or stops_for_next(scene, resized)
+        or sleeps_by_plan(scene, resized)
     )
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None

@@ -18,7 +18,7 @@ from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import answered_meanwhile, handed_over, next_answers
 from suture.impact.ordinary.failing import fails_alone
-from suture.impact.ordinary.paused import notes_size, sleeps_as_told, sleeps_beside
+from suture.impact.ordinary.paused import notes_size, sleeps_as_told, sleeps_beside, sleeps_by_plan
 from suture.impact.ordinary.putback import gives_back, puts_back
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
@@ -159,6 +159,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         or stops_for_next(scene, resized)
         or sleeps_as_told(scene.request, resized)
         or sleeps_beside(scene, resized)
+        or sleeps_by_plan(scene, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
@@ -181,7 +182,7 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     # WHY not asked for: it is what asks for them that wants fewer.
     if resized.asked:
         return NOBODY
-    asleep = notes_size(scene.request, resized)
+    asleep = notes_size(scene.request, resized) or sleeps_by_plan(scene, resized)
     wanted = asked_for(scene.view, resized.row, least=True, after=resized.after, asleep=asleep)
     if wanted >= 0 and (
         next_answers(scene, resized)
