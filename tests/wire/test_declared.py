@@ -114,6 +114,14 @@ def test_a_field_names_what_provides_an_object_and_its_kind() -> None:
     assert read(rules, body)[0][0] == provider("stores", "a", "other")
 
 
+def test_an_autoscaler_of_its_own_kind_names_what_it_sizes() -> None:
+    """By the field in which Kubernetes' own has it, and in its own namespace."""
+    rules = KindRules(provided=(Provided(path("spec.scaleTargetRef"), "db.example.com"),))
+    said = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "odd"}
+    target = ObjectKey(Resource("apps", "deployments"), "ns", "web")
+    assert read(rules, {"spec": {"scaleTargetRef": said}})[0] == (Need(Edge.SCALES, target),)
+
+
 @pytest.mark.parametrize(
     ("said", "group"),
     [

@@ -138,10 +138,17 @@ def test_a_service_without_a_port_is_named_and_not_led_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["issuerRef", "secretStoreRef", "nodeClassRef", "sourceRef", "authenticationRef"]
-)
+    "name",
+    [
+        "issuerRef", "secretStoreRef", "nodeClassRef", "sourceRef", "authenticationRef",
+        "scaleTargetRef",
+    ],
+)  # fmt: skip
 def test_what_provides_an_object_is_named_with_its_kind(name: str) -> None:
-    """Of whatever kind the field says: a Certificate's issuer, an ExternalSecret's store."""
+    """Of whatever kind the field says: a Certificate's issuer, an ExternalSecret's store.
+
+    So is what an autoscaler sizes.
+    """
     field = {name: fields(kind=TEXT, name=TEXT, group=TEXT)}
     assert said(**field) == [Provided(path(f"spec.{name}"), MONITORS.group)]
 

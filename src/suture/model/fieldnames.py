@@ -24,6 +24,10 @@ _AFTER = ("Names", "Name", "References", "Reference", "Refs", "Ref")
 _PLURALS = (("ies", "y"), ("es", ""), ("s", ""))
 
 
+SCALED = "scaleTargetRef"
+"""How autoscalers call the workload whose size they set. SOURCE: autoscaling/v2."""
+
+
 def names_provider(field: str) -> bool:
     """Whether a field in which a kind and a name stand says through what its object works."""
     return field.endswith("Ref") and field[:-3].lower().endswith(PROVIDERS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from suture.model.edges import Edge, Need
+from suture.model.fieldnames import SCALED
 from suture.model.fieldpath import FieldPath
 from suture.model.names import ObjectKey, Resource
 from suture.model.rulebook import KindCalled, Named
@@ -50,6 +51,9 @@ def provided(rule: Provided, read: Mapping[str, object], namespace: str) -> Iter
         # WHY: Kubernetes' own kinds are of no group, or named by fields of their own.
         if group and 0 < len(name) <= NAME and len(kind) <= NAME:
             to = resource_of(group, kind)
+            if rule.field.steps[-1] == SCALED:
+                yield Need(Edge.SCALES, ObjectKey(to, namespace, name), "", optional=False)
+                continue
             place = item.get("namespace")
             for where in (place if isinstance(place, str) and place else namespace, ""):
                 yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)

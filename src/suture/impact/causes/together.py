@@ -27,6 +27,9 @@ to do is as long."""
 BELIEVED_PERCENT: Final = 10
 """The same as a share of the scalers of a type; the larger one counts."""
 
+CLOCK: Final = ("cron", "schedul")
+"""What types of scalers are called after that go by the clock."""
+
 
 def remember_cut(view: GraphView, identity: str, resized: Resized, now: Now) -> None:
     """Remember of a size that was let through that it cut deep what a scaler sizes."""
@@ -49,11 +52,17 @@ def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | No
 
 
 def _is_timed(view: GraphView, scalers: Iterable[int]) -> bool:
-    """Whether one of some scalers goes by the clock, or who made it for that."""
-    told = (
-        view.facts(made) for one in scalers for made in (one, view.controller(one)) if made >= 0
+    """Whether one of some scalers goes by the clock, or who made it for that.
+
+    It says so, or is of a type that is called after it.
+    """
+    makers = (made for one in scalers for made in (one, view.controller(one)) if made >= 0)
+    return any(
+        facts.timed
+        if isinstance(facts := view.facts(made), AutoscalerFacts)
+        else any(word in view.resource(made).plural for word in CLOCK)
+        for made in makers
     )
-    return any(isinstance(facts, AutoscalerFacts) and facts.timed for facts in told)
 
 
 def _is_deep(resized: Resized) -> bool:

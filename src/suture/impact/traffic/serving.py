@@ -25,6 +25,7 @@ from suture.impact.ordinary.paused import notes_size, sleeps_by_plan
 from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.ordinary.roles import moves_role
+from suture.impact.ordinary.scaledby import sized_by_own
 from suture.impact.ordinary.stopping import goes_for_next, stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.away import taken_and_away
@@ -210,6 +211,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
         or answered_meanwhile(scene, resized)
         or stops_for_next(scene, resized)
         or sleeps_by_plan(scene, resized)
+        or sized_by_own(scene, resized)
     )
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None

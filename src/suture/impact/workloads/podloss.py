@@ -20,6 +20,7 @@ from suture.impact.ordinary.delivery import answered_meanwhile, handed_over, nex
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.paused import notes_size, sleeps_as_told, sleeps_beside, sleeps_by_plan
 from suture.impact.ordinary.putback import gives_back, puts_back
+from suture.impact.ordinary.scaledby import sized_by_own
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.workloads.standstill import NOBODY, kept_up
@@ -160,6 +161,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         or sleeps_as_told(scene.request, resized)
         or sleeps_beside(scene, resized)
         or sleeps_by_plan(scene, resized)
+        or sized_by_own(scene, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
