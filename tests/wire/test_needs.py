@@ -402,6 +402,8 @@ def test_a_scaled_object_scales_a_deployment_unless_it_says_else() -> None:
     thing = trimmed(names.SCALED_OBJECTS, {"spec": {"scaleTargetRef": {"name": "web"}}})
     assert words(thing) == ["scales deployments shop/web"]
     assert thing.facts == AutoscalerFacts(0, 100)
+    idle = {"scaleTargetRef": {"name": "web"}, "minReplicaCount": 3, "idleReplicaCount": 0}
+    assert trimmed(names.SCALED_OBJECTS, {"spec": idle}).facts == AutoscalerFacts(0, 100)
     spec = {"scaleTargetRef": {"name": "web"}, "minReplicaCount": 2, "maxReplicaCount": 5}
     for said, least, most in (("0", 0, 5), ("9", 2, 9), ("none", 2, 5), ("9" * 12, 2, 5)):
         paused = {"annotations": {"autoscaling.keda.sh/paused-replicas": said}}

@@ -256,6 +256,7 @@ class _ScaledSpec(msgspec.Struct, rename="camel", gc=False):
     scale_target_ref: _ScaleTarget | None = None
     triggers: tuple[_Trigger, ...] | None = None
     min_replica_count: Count | None = None
+    idle_replica_count: Count | None = None
     max_replica_count: Count | None = None
     fallback: _Fallback | None = None
 
@@ -294,6 +295,9 @@ def scaled_object(
     # SOURCE: keda.sh ScaledObject: from none to 100 where it does not say.
     most = 100 if spec.max_replica_count is None else spec.max_replica_count
     least = spec.min_replica_count or 0
+    if spec.idle_replica_count is not None:
+        # SOURCE: keda.sh: so many where there is nothing to do, and no fewer than its least else.
+        least = min(least, spec.idle_replica_count)
     timed = any(one.type == "cron" for one in spec.triggers or ())
     paused = annotation(doc.metadata, PAUSED_AT)
     if paused.isdecimal() and len(paused) <= DIGITS:
