@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, TypeVar
 
 import msgspec
@@ -28,11 +28,12 @@ WEEK_S: Final = 7 * DAY_S
 
 TRACKS: Final = 32_768
 """LIMIT: objects whose writes are remembered: nine writes of others each second for an hour; the
-busiest operators write some hundred objects over and over. At most 1.1 kB each, 37 MB."""
+busiest operators write some hundred objects over and over. At most 1.4 kB each, 46 MB."""
 
-EVENTS: Final = 24
-"""LIMIT: writes remembered of one object: a loop shows after three, and of what is made to come and
-go after twenty (`maxPods` of churn-growth)."""
+EVENTS: Final = 32
+"""LIMIT: writes remembered of one object: a loop shows after three, of what is made to come and go
+after twenty (`maxPods` of churn-growth), and of what goes there and back after fourteen
+(`maxFlips`). WHY twice that: who writes a size writes content too, which is two."""
 
 TALLIES: Final = 12_288
 """LIMIT: counters, one a maker, actor and type, or actor and workload that it restarts; 2.1 kB each
@@ -153,6 +154,15 @@ class Writes:
             done == what and now.mono_ns - at <= window_s * _NS
             for at, done, _, _ in _events(self._tracks.get(place_of(key)))
         )
+
+    def raised(self, key: ObjectKey, what: What, now: Now, window_s: int) -> int:
+        """Return how often a value became a larger one in a window."""
+        values = [
+            value
+            for at, done, _, value in _events(self._tracks.get(place_of(key)))
+            if done == what and now.mono_ns - at <= window_s * _NS
+        ]
+        return sum(after > before for before, after in pairwise(values))
 
     def last(self, key: ObjectKey, what: What, now: Now, window_s: int) -> int | None:
         """Return the number of who did something last in a window; None: nobody did."""

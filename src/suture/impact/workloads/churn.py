@@ -227,10 +227,12 @@ def _scaled(scene: Scene, now: Now) -> Iterator[Churn]:
     victim = scene.victim(resized.row)
     deed = Deed(What.SCALED, scene.request.user.username, resized.after)
     said = 0
-    for window_s in WINDOWS_S:
-        times = scene.view.history.writes.written(key, What.SCALED, now, window_s)
-        # WHY not towards what is asked for: one member after the other is no loop.
-        if times >= REPEATED and times > said and not _towards(scene.view, resized):
+    # WHY not down: step by step a set makes room for the next; what comes back is a flip. WHY not
+    # towards what is asked for: one member after the other is no loop.
+    grows = resized.after > resized.before and not _towards(scene.view, resized)
+    for window_s in WINDOWS_S if grows else ():
+        times = scene.view.history.writes.raised(key, What.SCALED, now, window_s) + 1
+        if times >= REPEATED and times > said:
             said = times
             actors = scene.view.history.writes.times(key, deed, now, window_s)[1]
             yield Churn(target=victim, what="scaled", times=times, window_s=window_s, actors=actors)
@@ -259,5 +261,5 @@ def _told(scene: Scene, word: str, deed: Deed, victim: Victim, now: Now) -> Iter
 
 
 def _towards(view: GraphView, resized: Resized) -> bool:
-    """Whether a workload grows, and to no more than those behind it ask for."""
-    return resized.before < resized.after <= asked_for(view, resized.row)
+    """Whether a workload that grows does to no more than those behind it ask for."""
+    return resized.after <= asked_for(view, resized.row)
