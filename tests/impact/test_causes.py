@@ -256,13 +256,14 @@ def explained_of(home: ClusterObject, view: GraphView, by: Actor, hours: int) ->
     ("maker", "hours", "explained"),
     [
         ("system:serviceaccount:ci:runner", 3, 1),
-        ("system:serviceaccount:ci:runner", 30, 0),
+        ("system:serviceaccount:ci:runner", 30, 1),
+        ("system:serviceaccount:ci:runner", 200, 0),
         ("system:serviceaccount:shop:runner", 3, 0),
         ("developer@example.com", 3, 0),
     ],
-    ids=["beside", "not of the day", "of another namespace", "a person"],
+    ids=["beside", "of the week", "older", "of another namespace", "a person"],
 )
-def test_what_an_account_beside_the_actor_made_today(
+def test_what_an_account_beside_the_actor_made_this_week(
     maker: str, hours: int, explained: int
 ) -> None:
     """What runs tests makes namespaces; what clears up after it has an account of its own."""
@@ -278,11 +279,12 @@ def test_what_an_account_beside_the_actor_made_today(
     ("maker", "hours", "named", "explained"),
     [
         (operator().user.username, 3, True, 1),
-        (operator().user.username, 30, True, 0),
+        (operator().user.username, 30, True, 1),
+        (operator().user.username, 200, True, 0),
         (operator().user.username, 3, False, 0),
         ("developer@example.com", 3, True, 0),
     ],
-    ids=["of the day", "older", "named by nobody", "of another's set"],
+    ids=["of the day", "of the week", "older", "named by nobody", "of another's set"],
 )
 def test_claims_of_a_set_that_the_actor_made_are_its_own(
     maker: str, hours: int, named: bool, explained: int

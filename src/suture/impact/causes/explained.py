@@ -39,7 +39,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, CrdFacts, NodeFacts, WorkloadFacts
-from suture.model.writes import DAY_S
+from suture.model.writes import DAY_S, WEEK_S
 
 RECREATED_BY: dict[Resource, frozenset[Resource]] = {
     PODS: frozenset({REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, REPLICATION_CONTROLLERS}),
@@ -127,21 +127,21 @@ def own_namespace(
 ) -> bool:
     """Whether a namespace was made by who asks, and all that counts in it as well.
 
-    Or, within the day, by an account that lives beside that of who asks: what runs tests makes
+    Or, within the week, by an account that lives beside that of who asks: what runs tests makes
     namespaces, and what clears up after it has an account of its own. Claims that a controller made
-    for its sets are of the one who made those, within the day.
+    for its sets are of the one who made those, within the week.
     """
     if not identity or view.resource(row) != NAMESPACES:
         return False
     made = view.history.creation(view.uid(row))
     if made is None:
         return False
-    today = now is not None and now.ago_s(made.at_ns) < DAY_S
-    if not (made.identity == identity or (today and lives_beside(made.identity, identity))):
+    lately = now is not None and now.ago_s(made.at_ns) < WEEK_S
+    if not (made.identity == identity or (lately and lives_beside(made.identity, identity))):
         return False
     return all(
         tied(view, one, made.identity, "")
-        or (today and resource == CLAIMS and _made_for(view, one, made.identity))
+        or (lately and resource == CLAIMS and _made_for(view, one, made.identity))
         for resource, rows in view.by_resource(list(removed)).items()
         if may_count(resource)
         for one in rows
