@@ -33,8 +33,8 @@ from suture.impact.effects import (
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, PODS, SERVICES, Gvr, Operation
-from suture.model.objects import ClusterObject, ServiceRef, WebhookFacts
+from suture.model.names import API_SERVICES, DEPLOYMENTS, PODS, SERVICES, Gvr, Operation
+from suture.model.objects import ApiServiceFacts, ClusterObject, ServiceRef, WebhookFacts
 from suture.model.overlay import Overlay
 from suture.model.request import Collection, Request, intent_of
 from suture.model.selectors import Selector
@@ -183,6 +183,28 @@ def test_a_webhook_that_no_namespace_asks_for_loses_nothing() -> None:
     (one,) = hook.facts.webhooks
     wide = replace(one, rules=(replace(one.rules[0], resources=("*",)),))
     assert broken(replace(hook, facts=replace(hook.facts, webhooks=(wide,)))) == 1
+
+
+def test_a_webhook_on_types_of_which_nothing_is_there_loses_nothing() -> None:
+    """Who uninstalls takes the resources first; their webhook may outlive its Service by a moment."""
+    hook = webhook("guard", ServiceRef("prod", "guard"))
+    assert isinstance(hook.facts, WebhookFacts)
+    (one,) = hook.facts.webhooks
+    served = ApiServiceFacts("served.example.com", "v1", ServiceRef("prod", "api"))
+    others = (crd(), thing(API_SERVICES, "v1.served.example.com", facts=served))
+    things = (service("guard"), workload("guard"), namespace("prod"), *others)
+
+    def broken(group: str, *more: ClusterObject) -> int:
+        rules = (replace(one.rules[0], groups=(group,), resources=("*",)),)
+        facts = WebhookFacts((replace(one, rules=rules),))
+        view = view_of(*things, replace(hook, facts=facts), *more)
+        return len(only(impact_of(delete(things[0]), view), AdmissionPathBroken))
+
+    assert broken(BALANCERS.group) == 0
+    assert broken(BALANCERS.group, thing(BALANCERS, "one", "prod")) == 1
+    assert broken("served.example.com") == 1
+    assert broken("networking.k8s.io") == 1
+    assert broken("*") == 1
 
 
 def test_the_last_pods_of_a_service_are_a_dip() -> None:

@@ -8,7 +8,7 @@ cannot be made fails the request under `Fail`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from suture.impact.admission.apipaths import Broken, Use
@@ -19,6 +19,7 @@ from suture.impact.effects import (
     ServiceEmptied,
 )
 from suture.impact.ground.bars import Bars, creation, on_pods
+from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.impact.traffic.serving import ServingEffect
 from suture.model.graph import GraphView
@@ -29,11 +30,13 @@ from suture.model.names import (
     MUTATING_WEBHOOKS,
     NAMESPACES,
     VALIDATING_WEBHOOKS,
+    Resource,
 )
 from suture.model.objects import (
     ApiServiceFacts,
     ClusterObject,
     CrdFacts,
+    Facts,
     ServiceFacts,
     ServiceRef,
     Webhook,
@@ -191,14 +194,44 @@ def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int
 
 
 def is_called_by_nobody(scene: Scene, hook: Webhook) -> bool:
-    """Whether a webhook on pods alone is not called, no namespace being as its selector asks."""
+    """Whether a webhook on pods alone is not called, no namespace being as its selector asks.
+
+    Or one on custom types alone, of which no object is there: they go before what keeps them.
+    """
     view = scene.view
+    if _is_about_nothing(view, hook):
+        return True
     spaces = view.rows(NAMESPACES)
     of_pods = all(rule.resources == ("pods",) and rule.groups == ("",) for rule in hook.rules)
     if not (hook.rules and of_pods and spaces) or len(spaces) > NAMESPACES_ASKED:
         return False
     asked = hook.namespace_selector
     return not any(asked.matches(view.labels(row)) for row in spaces if row not in scene.removed)
+
+
+def _is_about_nothing(view: GraphView, hook: Webhook) -> bool:
+    groups = {group for rule in hook.rules for group in rule.groups}
+    if not groups or not all(is_custom(Resource(group, "")) for group in groups):
+        return False
+    if not (view.listed(CRDS) and view.listed(API_SERVICES)):
+        return False
+    return not any(
+        _keeps_any(view, view.facts(row), groups)
+        for kind in (CRDS, API_SERVICES)
+        for row in view.rows(kind)
+    )
+
+
+def _keeps_any(view: GraphView, facts: Facts | None, groups: Collection[str]) -> bool:
+    """Whether there is, or may be, an object of some groups of which a definition tells.
+
+    What an APIService with a backend serves is kept elsewhere, and nobody counts it.
+    """
+    if isinstance(facts, ApiServiceFacts):
+        return facts.group in groups and facts.service is not None
+    if not isinstance(facts, CrdFacts) or facts.resource.group not in groups:
+        return False
+    return view.count(facts.resource) > 0 or not view.listed(facts.resource)
 
 
 def calls_of(hook: Webhook) -> str:
