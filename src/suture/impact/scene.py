@@ -32,9 +32,9 @@ class Scene:
     """
 
     __slots__ = (
-        "_lots", "_makers", "_marks", "_of_class", "_releases", "_rows", "_running", "_tied",
-        "_unlooked", "_victims", "_whole", "actor", "causes", "change", "direct", "evaluate",
-        "kinds", "limit", "now", "removed", "request", "view",
+        "_lots", "_made_marks", "_makers", "_marks", "_of_class", "_releases", "_rows", "_running",
+        "_tied", "_unlooked", "_victims", "_whole", "actor", "causes", "change", "direct",
+        "evaluate", "kinds", "limit", "now", "removed", "request", "view",
     )  # fmt: skip
 
     def __init__(
@@ -75,6 +75,7 @@ class Scene:
         self._rows: dict[Victim, int] = {}
         self._unlooked: list[int] = []
         self._tied: dict[int, bool] = {}
+        self._made_marks: bool | None = None
         self._whole: frozenset[int] | None = None
         self._releases: dict[str, list[int]] = {}
         self._running: dict[int, tuple[int, int, int]] = {}
@@ -150,6 +151,16 @@ class Scene:
             actor = self.actor
             found = self._tied[row] = tied(self.view, row, actor.user.username, actor.pod_uid)
         return found
+
+    @property
+    def made_marks(self) -> bool:
+        """Whether the actor made an application that keeps some of what goes, looked up once."""
+        if self._made_marks is None:
+            view, identity = self.view, self.actor.user.username
+            self._made_marks = any(
+                view.history.created_by(view.uid(one)) == identity for one in self.causes.marks()
+            )
+        return self._made_marks
 
     def size_explained(self, resized: Resized) -> bool:
         """Whether somebody who may decide wants a workload no larger than it is to be."""

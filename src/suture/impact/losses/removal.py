@@ -263,10 +263,12 @@ def _charge(scene: Scene, tally: _Tally, row: int) -> None:
     cascaded = row not in scene.direct
     tally.counted += 1
     tally.counted_cascaded += cascaded
-    if made_lately(scene, row):
+    tied = scene.tied(row)
+    # WHY first: to ask whose the owners and applications of thousands are costs more.
+    if (tied or scene.made_marks) and made_lately(scene, row):
         tally.made_lately += 1
         tally.lately_cascaded += cascaded
-    elif not scene.tied(row):
+    elif not tied:
         tally.foreign += 1
 
 
