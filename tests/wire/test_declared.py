@@ -707,8 +707,8 @@ def test_what_may_not_be_deleted_outside_is_left(may: object, outside: str) -> N
 def test_an_annotation_names_the_thing_outside(rules: KindRules) -> None:
     """As an address, by which an id is told from a word; where no policy says more."""
     for key, spec, outside in (
-        ("cloud.example.com/external-name", {}, "cloud.example.com/external-name://db-1"),
-        ("cloud.example.com/resource-id", {}, "cloud.example.com/resource-id://db-1"),
+        ("cloud.example.com/external-name", {}, "cloud.example.com/external-name://"),
+        ("cloud.example.com/resource-id", {}, "cloud.example.com/resource-id://"),
         ("cloud.example.com/resource-id-of", {}, ""),
         ("cloud.example.com/external-name", {"deletionPolicy": "Orphan"}, "Orphan"),
     ):

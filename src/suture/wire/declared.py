@@ -354,7 +354,7 @@ _MANAGED = "manage"
 
 
 def _noted(document: Document) -> tuple[str, str]:
-    """Return what annotations say becomes of the thing outside, and which it is, as an address."""
+    """Return what annotations say becomes of the thing outside, and by which it is named."""
     meta = document.metadata
     if meta is None or meta.annotations is ABSENT:
         return "", ""
@@ -370,7 +370,8 @@ def _noted(document: Document) -> tuple[str, str]:
         if key.endswith(NOTED_POLICIES):
             policy = policy or word[:NAME]
         elif key.endswith(NOTED_IDS):
-            which = which or f"{key}://{word}"[:NAME]
+            # WHY without the id: facts that many share are kept once.
+            which = which or f"{key}://"[:NAME]
     return policy, which
 
 
