@@ -48,10 +48,6 @@ SOURCE: kubelet `clusterDomain`, DNS for Services and Pods."""
 CLUSTERS_OWN: Final = "kube-system"
 """The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
 
-CONTROL_PLANES: Final = "system:"
-"""With what the names of users and groups begin that are the cluster's own. SOURCE: Kubernetes,
-using RBAC authorization."""
-
 NODES_GROUP: Final = "system:nodes"
 """The group as which nodes speak to the API server. SOURCE: Kubernetes, node authorization."""
 
@@ -103,7 +99,6 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         yield from _domain(scene, made, readers)
         yield from _nodes_left_out(scene, made, readers)
     found = _dropped(scene, made)
-    spared = _one_leaves(scene) if critical and found and key.resource == CONFIG_MAPS else ()
     for one in found[:FIELDS]:
         read_by = _read_by(scene.view, readers, one, whole=key.resource not in KEYED)
         yield EntriesDropped(
@@ -114,32 +109,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
             entries=one.entries[: scene.limit],
             readers=read_by,
             # WHY only where some read it: what nobody mounts the API server's own parts may read.
-            critical=critical and bool(read_by or not readers) and one.field not in spared,
+            critical=critical and bool(read_by or not readers),
         )
-
-
-def _one_leaves(scene: Scene) -> list[str]:
-    """Return the lists in text of which one item goes that is no part of the control plane's.
-
-    So a person or a pipeline leaves those who may come in, however few they are. Not the last: a
-    list of none may be one that could not be read. What names a group of the control plane lets
-    nodes or those in who run the cluster, and counts with all else that goes.
-    """
-    old, new = (_texts(one) for one in (scene.request.old_body, scene.request.new_body))
-    return [
-        f"data.{key}"
-        for key, text in old.items()
-        if 0 < _items(new.get(key, "")) == _items(text) - 1
-        and new[key].count(CONTROL_PLANES) == text.count(CONTROL_PLANES)
-    ]
-
-
-def _items(text: str) -> int:
-    """Return how many items a list in text has, of those that stand furthest out."""
-    depths = [
-        len(line) - len(line.lstrip()) for line in text.splitlines() if line.lstrip()[:2] == "- "
-    ]
-    return depths.count(min(depths)) if depths else 0
 
 
 def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[EntriesDropped]:
@@ -162,14 +133,9 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[Entri
 
 def _lines(body: bytes) -> str:
     """Return the lines of all values."""
-    return "\n".join(_texts(body).values())
-
-
-def _texts(body: bytes) -> dict[str, str]:
-    """Return the values that are text, by key."""
     data = _read(parts_of(body).get("data"))
-    values = data if isinstance(data, dict) else {}
-    return {key: text for key, text in values.items() if isinstance(text, str)}
+    values = data.values() if isinstance(data, dict) else ()
+    return "\n".join(text for text in values if isinstance(text, str))
 
 
 def _nodes_left_out(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[EntriesDropped]:
