@@ -1,6 +1,8 @@
 # Every target sets itself up: a fresh machine needs Python >= 3.11 and, for the lab, Go or a wheel of it.
 # Of the Pythons at hand the first that was built with its optimizations: a quarter less CPU.
 PYTHON ?= $(or $(shell python3 tools/interpreter.py),python3)
+# What the machine trusts is trusted, as pip does: a company's own authority stands there.
+export UV_SYSTEM_CERTS ?= true
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.stamp
