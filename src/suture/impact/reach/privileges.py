@@ -1,8 +1,7 @@
 """Rights that a change gives away, and rights that those at work would miss.
 
 A binding gives the rights of its role to its subjects; a role that changes, to the subjects of all
-its bindings. What a subject has by another binding it neither gains nor loses. Users and groups
-have no object of their own: theirs are found by walking all bindings.
+its bindings. What a subject has by another binding it neither gains nor loses.
 Source: rbac/v1; the RBAC authorizer adds up what all bindings grant.
 """
 
@@ -10,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
-
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
 from suture.impact.ground.builtin import CONTROLLERS
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.rebound import is_rebound
+from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
 from suture.impact.reach.narrowed import aggregating, is_strange
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.edges import Edge
-from suture.model.facts import RoleBindingFacts, RoleFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
@@ -37,7 +34,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClusterObject, WorkloadFacts
-from suture.model.rights import Right, escalates, rights_of
+from suture.model.rights import Right, escalates
 
 RBAC = frozenset({ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
@@ -56,9 +53,6 @@ MOST = 3
 """From how many accounts at work on a binding that lets go of more than half of them was not meant
 to: their list was replaced."""
 
-BINDINGS_WALKED = 20_000
-"""LIMIT: bindings looked through for those of a user or group: 1 µs each."""
-
 REMOVED_READ = 256
 """LIMIT: bindings, roles and accounts among what a request takes away that are read: 20 µs each,
 5 ms; the first ones tell."""
@@ -66,23 +60,6 @@ REMOVED_READ = 256
 SYSTEM = "system:"
 _OF_SYSTEM = f"{SERVICE_ACCOUNT}kube-system:"
 _ACCOUNT_GROUPS = "system:serviceaccounts"
-
-Rights = frozenset[Right]
-
-
-class Subject(msgspec.Struct, frozen=True, gc=False, order=True):
-    """Somebody as a binding names them: `user`, `group` or `account`; accounts by user name."""
-
-    kind: str
-    name: str
-
-
-class Grant(msgspec.Struct, frozen=True, gc=False):
-    """One binding, read: to whom it gives which rights; `namespace` empty: in the whole cluster."""
-
-    subjects: frozenset[Subject]
-    rights: Rights
-    namespace: str
 
 
 def touches_rights(change: Change) -> bool:
@@ -206,7 +183,7 @@ def _gained(
             fresh = new.rights - had
             if not fresh:
                 continue
-            rights = _beyond(fresh, _held(scene.view, subject, own, new.namespace) | had)
+            rights = _beyond(fresh, held_by(scene.view, subject, own, new.namespace) | had)
             if not rights:
                 continue
             told += 1
@@ -240,7 +217,7 @@ def _lost(
             missing = old.rights - left
             if not missing:
                 continue
-            held = _held(scene.view, subject, gone, old.namespace) | left
+            held = held_by(scene.view, subject, gone, old.namespace) | left
             lost = [
                 one
                 for one in _beyond(missing, held)
@@ -338,37 +315,6 @@ def _beyond(rights: Rights, held: Rights) -> list[Right]:
     )
 
 
-def _held(view: GraphView, subject: Subject, without: set[int], namespace: str) -> Rights:
-    """Return what a subject may do in a namespace, or everywhere, by its other bindings."""
-    found: set[Right] = set()
-    for row in bindings_of(view, subject):
-        if row in without:
-            continue
-        grant = read_binding(view, view.at(row))
-        if grant.namespace in ("", namespace):
-            found |= grant.rights
-    return frozenset(found)
-
-
-def bindings_of(view: GraphView, subject: Subject) -> Iterable[int]:
-    """Return the bindings that name somebody."""
-    if subject.kind == "account":
-        key = account_of(subject.name)
-        return view.named_by(key, Edge.SUBJECT) if key is not None else []
-    return [
-        row
-        for kind in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
-        for row in view.rows(kind)[:BINDINGS_WALKED]
-        if _names(view.facts(row), subject)
-    ]
-
-
-def _names(facts: object, subject: Subject) -> bool:
-    if not isinstance(facts, RoleBindingFacts):
-        return False
-    return subject.name in (facts.groups if subject.kind == "group" else facts.users)
-
-
 def _is_system(scene: Scene, subject: Subject) -> bool:
     """Whether somebody is part of the control plane.
 
@@ -440,32 +386,3 @@ def _running_as(scene: Scene, account: int) -> int:
 def _is_actor(scene: Scene, subject: Subject) -> bool:
     user = scene.actor.user
     return subject.name in user.groups if subject.kind == "group" else subject.name == user.username
-
-
-# ---- reading
-
-
-def read_binding(
-    view: GraphView, binding: ClusterObject, *, role: ClusterObject | None = None
-) -> Grant:
-    """Return what a binding gives; `role`: its role as it would be, instead of as it is."""
-    subjects: set[Subject] = set()
-    facts = binding.facts
-    if isinstance(facts, RoleBindingFacts):
-        subjects |= {Subject("group", name) for name in facts.groups}
-        subjects |= {
-            Subject("user", name) for name in facts.users if not name.startswith(SERVICE_ACCOUNT)
-        }
-    role_key = None
-    for need in binding.needs:
-        if need.edge is Edge.SUBJECT:
-            name = f"{SERVICE_ACCOUNT}{need.target.namespace}:{need.target.name}"
-            subjects.add(Subject("account", name))
-        elif need.edge is Edge.ROLE:
-            role_key = need.target
-    if role is None and role_key is not None:
-        row = view.find(role_key)
-        role = view.at(row) if row is not None else None
-    granted = role.facts if role is not None else None
-    rights = frozenset(rights_of(granted.rules)) if isinstance(granted, RoleFacts) else frozenset()
-    return Grant(frozenset(subjects), rights, binding.key.namespace)
