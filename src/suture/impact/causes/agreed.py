@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.explained import CLIMBED, made_today
+from suture.impact.causes.explained import CLIMBED, was_made_by
 from suture.impact.causes.parents import mounting, statefulset_of
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.kinds import is_custom
@@ -108,7 +108,7 @@ def remember_agreed_end(view: GraphView, row: int, identity: str, now: Now) -> N
     if is_agreed(view, row, now) or is_given_up(view, row, identity):
         view.history.writes.count(_ended(namespace), now)
         view.history.writes.count(_ended(namespace, view.name(row)), now)
-    elif made_today(view, row, identity, now):
+    elif was_made_by(view, row, identity, now):
         # WHY: what was there before it holds what another life of it has written.
         since = view.created(row)
     else:

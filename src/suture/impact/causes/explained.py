@@ -345,7 +345,7 @@ def given_up(view: GraphView, content: int) -> bool:
     )
 
 
-def made_today(
+def was_made_by(
     view: GraphView, row: int, identity: str, now: Now | None, within_s: int = DAY_S
 ) -> bool:
     """Whether an object was made by who asks, within the day or `within_s`."""

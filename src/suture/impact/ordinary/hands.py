@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import dropped, taken_from
-from suture.impact.causes.explained import RECREATED_BY, lives_beside, made_today
+from suture.impact.causes.explained import RECREATED_BY, lives_beside, was_made_by
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_count
 from suture.impact.causes.resting import rests
 from suture.impact.causes.turned import NO_READERS
@@ -50,7 +50,7 @@ def made_lately(scene: Scene, row: int) -> bool:
         current = queue.pop()
         if current in seen or view.created(current) > born:
             continue
-        if made_today(view, current, identity, scene.now, within_s):
+        if was_made_by(view, current, identity, scene.now, within_s):
             return True
         seen.add(current)
         queue += view.owner_rows(current)
@@ -184,7 +184,7 @@ def own_copy(scene: Scene, row: int) -> bool:
     parent = view.controller(row)
     if scene.change.direct != (row,) or parent < 0:
         return False
-    if not made_today(view, row, scene.actor.user.username, scene.now):
+    if not was_made_by(view, row, scene.actor.user.username, scene.now):
         return False
     if not is_custom(view.resource(parent)) or mounting(view, row):
         return False
@@ -235,7 +235,7 @@ def is_passing(scene: Scene, row: int) -> bool:
     made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
     if made is None or (of is not None and made.at_ns - of.at_ns < HOUR_S * 10**9):
         return False
-    return made_today(view, row, scene.actor.user.username, scene.now, WEEK_S)
+    return was_made_by(view, row, scene.actor.user.username, scene.now, WEEK_S)
 
 
 def _at_work(view: GraphView, row: int) -> bool:

@@ -18,15 +18,15 @@ from suture.impact.effects import (
 from suture.impact.ground.change import Resized, Rewritten
 from suture.impact.ground.unready import borne_out
 from suture.impact.nodes.agents import served_agents
-from suture.impact.ordinary.delivery import answered_meanwhile, taken_over, turns_to_next
+from suture.impact.ordinary.delivery import taken_over, turns_to_next
 from suture.impact.ordinary.hands import given_up, member_replaced
+from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.onebyone import goes_alone
-from suture.impact.ordinary.paused import notes_size, sleeps_by_plan
+from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import stopped_by_hand
 from suture.impact.ordinary.roles import moves_role
-from suture.impact.ordinary.scaledby import sized_by_own
-from suture.impact.ordinary.stopping import goes_for_next, stops_for_next
+from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.away import taken_and_away
 from suture.impact.traffic.extralabels import beyond_template
@@ -206,13 +206,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     asked = scene.size_explained(resized)
     asked = asked or notes_size(scene.request, resized) or gives_back(scene, resized)
     # WHY not where none that stays is Ready: who wants fewer wants these.
-    cause = (
-        (asked and left_ready(scene, resized) != 0)
-        or answered_meanwhile(scene, resized)
-        or stops_for_next(scene, resized)
-        or sleeps_by_plan(scene, resized)
-        or sized_by_own(scene, resized)
-    )
+    cause = (asked and left_ready(scene, resized) != 0) or is_meant(scene, resized)
     healing = not barred and _sized_by_owner(view, resized.row)
     thing = resized.row if resized.after == 0 else None
     for one in taken:

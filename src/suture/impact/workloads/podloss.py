@@ -16,11 +16,11 @@ from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.sizes import asked_for
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
-from suture.impact.ordinary.delivery import answered_meanwhile, handed_over, next_answers
+from suture.impact.ordinary.delivery import handed_over, next_answers
 from suture.impact.ordinary.failing import fails_alone
+from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.paused import notes_size, sleeps_as_told, sleeps_beside, sleeps_by_plan
 from suture.impact.ordinary.putback import gives_back, puts_back
-from suture.impact.ordinary.scaledby import sized_by_own
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.workloads.standstill import NOBODY, kept_up
@@ -153,15 +153,12 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         return
     explained = (
         scene.size_explained(resized)
-        or answered_meanwhile(scene, resized)
+        or is_meant(scene, resized)
         or handed_over(scene, resized)
         or puts_back(scene, resized)
         or gives_back(scene, resized)
-        or stops_for_next(scene, resized)
         or sleeps_as_told(scene.request, resized)
         or sleeps_beside(scene, resized)
-        or sleeps_by_plan(scene, resized)
-        or sized_by_own(scene, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
