@@ -11,17 +11,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, delete, graph_of, owner, thing, workload
+from support.cluster import START, delete, graph_of, owner, service, thing, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import CapacityLost
 from suture.impact.ground.fit import Asked, Open, running, unplaced
+from suture.impact.nodes.balancers import HIDES
 from suture.impact.project import project
 from suture.model.deeds import Deed, What
 from suture.model.edges import Selection
 from suture.model.fieldpath import FieldPath
 from suture.model.graph import Graph, GraphView
 from suture.model.history import History
-from suture.model.names import CRDS, DAEMON_SETS, NODES, PODS, ObjectKey, Resource
+from suture.model.names import CRDS, DAEMON_SETS, NODES, PODS, SERVICES, ObjectKey, Resource
 from suture.model.objects import (
     ClusterObject,
     CrdFacts,
@@ -29,6 +30,7 @@ from suture.model.objects import (
     Ended,
     NodeFacts,
     PodFacts,
+    ServiceFacts,
     WorkloadFacts,
 )
 from suture.model.placement import NO_EXECUTE, Placement, Taint, Toleration
@@ -648,6 +650,25 @@ def test_a_label_taken_off_node_after_node_takes_agents_along() -> None:
     _remembered(relabelled(first, {}), follows, history)
     (found,) = lost(relabelled(second, {}), follows, history)
     assert found.pods == 0
+
+
+def test_the_last_node_hidden_from_balancers_is_told_with_what_they_serve() -> None:
+    """One of several may be hidden, and one that is not Ready is nobody's backend."""
+    balanced = ServiceFacts(type="LoadBalancer", given=True)
+    shop = thing(SERVICES, "shop", "prod", facts=balanced)
+    waits = thing(SERVICES, "waits", "prod", facts=msgspec.structs.replace(balanced, given=False))
+    hidden, down = node("node-1", ROOMY, **{HIDES: ""}), node("node-2", NodeFacts())
+    one = node("node-0")
+    graph = graph_of(one, hidden, down, shop, waits, service("inner"))
+
+    (found,) = lost(relabelled(one, {HIDES: ""}), graph)
+
+    assert (found.how, found.selecting, found.emptied) == ("relabelled", 1, 1)
+    assert [victim.name for victim in found.victims] == ["node-0", "shop"]
+    assert lost(relabelled(one, {HIDES: ""}), graph_of(one, node("node-3"), shop)) == []
+    assert lost(relabelled(down, {HIDES: ""}), graph_of(down, hidden, shop)) == []
+    assert lost(relabelled(one, {HIDES: ""}), graph_of(one, hidden, waits)) == []
+    assert lost(relabelled(hidden, {HIDES: "true"}), graph_of(hidden, shop)) == []
 
 
 def test_a_label_taken_off_empty_nodes_counts_who_asks_for_it_elsewhere() -> None:

@@ -80,7 +80,7 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     of those that must move, the ones that fit nowhere else by requests, selectors and taints.
     `leaving`: other nodes gone within the last ten minutes, or closed within the last hour, by
     anybody. `selecting`: DaemonSets and custom resources that would no longer select a relabelled
-    node; `emptied`: of them, those that would select no node at all.
+    node, and Services whose balancer would not; `emptied`: of them, those left without any node.
     """
 
     how: str

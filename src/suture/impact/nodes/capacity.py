@@ -21,6 +21,7 @@ from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unp
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.selectingkinds import selecting_types
+from suture.impact.nodes.balancers import unreached
 from suture.impact.nodes.closing import Closing, joined_since
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
@@ -127,6 +128,12 @@ def _rewritten(
     keys = [key for key, value in before.labels.items() if made.after.labels.get(key) != value]
     if keys:
         yield from _relabelled(scene, loss, before, made.after, keys)
+    services = unreached(scene.view, made)
+    if services:
+        yield loss.effect(
+            "relabelled", [], selecting=len(services), emptied=len(services),
+            victims=tuple(scene.victim(one) for one in services[: scene.limit]),
+        )  # fmt: skip
 
 
 def _evicted(view: GraphView, asked: Asked, row: int, taints: tuple[Taint, ...]) -> list[int]:
