@@ -6,16 +6,18 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, graph_of, operator, owner, thing
+from support.cluster import START, graph_of, operator, owner, service, thing, workload
 from suture.impact.causes.recent import remember
-from suture.impact.effects import PodsLost, QuorumLost, ServiceEmptied
-from suture.impact.ordinary.putdown import PUT_DOWN
+from suture.impact.effects import EndpointsLost, PodsLost, QuorumLost, ServiceEmptied
+from suture.impact.ordinary.putdown import CUT_DOWN, PUT_DOWN
 from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
+from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import (
+    AUTOSCALERS,
     DEPLOYMENTS,
     HTTP_ROUTES,
     INGRESSES,
@@ -23,6 +25,7 @@ from suture.model.names import (
     REPLICA_SETS,
     SERVICES,
     STATEFUL_SETS,
+    Gvr,
     ObjectKey,
 )
 from suture.model.objects import (
@@ -33,6 +36,7 @@ from suture.model.objects import (
     ServiceRef,
     WorkloadFacts,
 )
+from suture.model.request import Request
 from suture.model.selectors import Selector
 
 PERSON = "owner@example.com"
@@ -201,3 +205,68 @@ def test_a_set_that_a_person_stops_whole_gives_up_its_majority(
     smaller = msgspec.structs.replace(made, facts=facts)
     impact = impact_of(update(made, smaller, by=operator(by)), view, now=START, by=operator(by))
     assert [one.explained for one in effects(impact, QuorumLost)] == [explained]
+
+
+def cut(to: int, by: str = PERSON, *, subresource: str = "scale", at: int = 0) -> Request:
+    """Order a size of one of the wide Deployments; without a subresource, by its manifest."""
+    before = workload(f"wide-{at}", replicas=10)[0]
+    facts = msgspec.structs.replace(WorkloadFacts(10), replicas=to)
+    made = update(before, msgspec.structs.replace(before, facts=facts), by=operator(by))
+    if not subresource:
+        return made
+    return msgspec.structs.replace(
+        made, subresource=subresource, scale_to=to, old=None, new=None,
+        gvr=Gvr("apps", "v1", "deployments"),
+    )  # fmt: skip
+
+
+def cuts(request: Request, view: GraphView) -> set[bool]:
+    """Return whether what a smaller size takes is explained, of pods and of endpoints."""
+    by = operator(request.user.username)
+    impact = impact_of(request, view, now=START, by=by)
+    remember(request, project(request, view), view, START)
+    (lost,), (left,) = effects(impact, PodsLost), effects(impact, EndpointsLost)
+    return {lost.lasting == 0, left.explained}
+
+
+def wide(*more: ClusterObject) -> GraphView:
+    """Return Deployments of ten pods each, with their Services."""
+    names = [f"wide-{at}" for at in range(CUT_DOWN + 1)]
+    made = [workload(name, replicas=10) for name in names]
+    return GraphView(graph_of(*made, map(service, names), more), History())
+
+
+@pytest.mark.parametrize(
+    ("request_", "more", "explained"),
+    [
+        pytest.param(cut(2), (), True, id="a smaller size, ordered"),
+        pytest.param(cut(1), (), False, id="almost nothing"),
+        pytest.param(cut(2, subresource=""), (), False, id="what a manifest says"),
+        pytest.param(cut(2, "system:serviceaccount:ci:deployer"), (), False, id="by a machine"),
+        pytest.param(
+            cut(2),
+            (
+                msgspec.structs.replace(
+                    thing(AUTOSCALERS, "wide-0", "prod", facts=AutoscalerFacts(least=4, most=20)),
+                    needs=(Need(Edge.SCALES, ObjectKey(DEPLOYMENTS, "prod", "wide-0")),),
+                ),
+            ),
+            False,
+            id="an autoscaler asks for more",
+        ),
+    ],
+)
+def test_a_smaller_size_that_a_person_orders(
+    request_: Request, more: tuple[ClusterObject, ...], *, explained: bool
+) -> None:
+    """More than half of the pods may go where nobody asks for more of them."""
+    assert cuts(request_, wide(*more)) == {explained}
+
+
+def test_smaller_sizes_of_one_workload_after_the_other() -> None:
+    """An errand is over after some; what goes on is a sweep."""
+    view = wide()
+
+    found = [cuts(cut(2, at=at), view) for at in range(CUT_DOWN + 1)]
+
+    assert found == [*[{True}] * CUT_DOWN, {False}]

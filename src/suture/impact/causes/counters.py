@@ -75,6 +75,11 @@ def put_down_in(identity: str, namespace: str) -> str:
     return f"put-down/{namespace}/{identity}"
 
 
+def cut_down(identity: str) -> str:
+    """Name the counter of workloads that an actor made smaller by more than half."""
+    return f"cut-down/{identity}"
+
+
 def not_back(identity: str, resource: Resource) -> str:
     """Name the counter of what an actor took away of a type, less what it made again at once."""
     return f"not-back/{resource}/{identity}"

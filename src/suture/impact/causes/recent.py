@@ -25,6 +25,7 @@ from suture.impact.causes.counters import (
     creator,
     creator_in,
     creator_like,
+    cut_down,
     ended_in_use,
     not_back,
     ordered,
@@ -295,6 +296,8 @@ def _remember_size(request: Request, change: Change, view: GraphView, now: Now) 
     writes, identity, key = view.history.writes, request.user.username, view.key(resized.row)
     for size in (resized.before, resized.after):
         writes.note(key, Deed(What.SCALED, identity, size), now)
+    if 0 < resized.after * 2 < resized.before:
+        writes.count(cut_down(identity), now)
     if resized.before and not resized.after:
         writes.count(put_down(identity), now)
         writes.count(put_down_in(identity, key.namespace), now)

@@ -1,4 +1,4 @@
-"""Workloads that a person stops by name: what is put down can be taken up again.
+"""Workloads that a person stops by name, or makes smaller: what is put down can be taken up again.
 
 Beside `stopping`, where an operator does as it was asked. Who retires an application, or leaves a
 namespace, scales down what runs there, Deployment by Deployment; nothing is lost that the same
@@ -7,14 +7,15 @@ no Service that anything else is known to need, or that is there for the world o
 what runs wide. Never of a machine: one that is mistaken is so everywhere.
 
 What is lost if it was a slip: the requests to `PUT_DOWN` applications of one namespace, until their
-sizes are set again.
+sizes are set again; or what `CUT_DOWN` workloads have too few pods for, each left a `LEFT`th.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.counters import put_down, put_down_in
+from suture.impact.causes.counters import cut_down, put_down, put_down_in
+from suture.impact.causes.sizes import asked_for
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.hands import read_by_name, readers_of
 from suture.impact.scene import Scene
@@ -29,6 +30,30 @@ its parts; more of them is a sweep."""
 WIDE: Final = 3
 """LIMIT: pods of a workload that is put down in one go; what runs more of them carries load, and
 who retires it makes it smaller first."""
+
+CUT_DOWN: Final = 12
+"""LIMIT: workloads that a person may make smaller by more than half within the hour."""
+
+LEFT: Final = 5
+"""The share of its pods that such a workload keeps, one in so many: ten to two is a size that was
+thought of, forty to one is a default."""
+
+
+def cut_by_hand(scene: Scene, resized: Resized) -> bool:
+    """Whether a person orders a smaller size of a workload, and nobody asks for a larger one.
+
+    WHY of the scale alone: a manifest says a size too, of the day on which it was written.
+    """
+    view, now, identity, row = scene.view, scene.now, scene.actor.user.username, resized.row
+    if now is None or resized.asked or not is_person(identity):
+        return False
+    if scene.request.subresource != "scale" or resized.after * LEFT < resized.before:
+        return False
+    if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
+        return False
+    if view.namespace(row).startswith(RESERVED) or asked_for(view, row) > resized.after:
+        return False
+    return view.history.writes.counted(cut_down(identity), now, HOUR_S) < CUT_DOWN
 
 
 def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
