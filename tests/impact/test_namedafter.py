@@ -112,6 +112,8 @@ def test_a_secret_of_what_runs_is_in_use_whoever_reads_it() -> None:
     assert kept(view_of(parent(), secret(), *members()), secret()) == (1, 1)
     other = secret("admin.main.credentials")
     assert kept(view_of(parent(), other, *members()), other) == (1, 1)
+    after = parent(created=113.0)
+    assert kept(view_of(after, secret(), *members()), secret()) == (1, 1), "of one manifest"
     assert kept(view_of(parent(), secret()), secret()) == (1, 0)
     bare = secret(labels={})
     assert kept(view_of(parent(), bare, *members()), bare) == (1, 0)

@@ -49,6 +49,9 @@ of a Secret that an operator deletes by name."""
 TOGETHER_S: Final = 60
 """What was made within this time was made for one thing, and nothing of it renews the rest."""
 
+AT_ONCE_S: Final = 5
+"""What is made within this time comes of one hand's manifest or reconcile, in whatever order."""
+
 TYPES_ASKED: Final = 256
 """LIMIT: custom types of a cluster that are asked whether the actor runs them, 1 us each, of those
 that have instances; in a cluster of more the rest is not asked."""
@@ -123,11 +126,11 @@ def _renewed(scene: Scene, parent: int, row: int) -> bool:
 
 
 def _asks(scene: Scene, parent: int, row: int) -> bool:
-    """Whether a parent stays, is as it was when an object was made, and made no later than it."""
+    """Whether a parent stays, is as it was when an object was made, and was there by then."""
     view, now = scene.view, scene.now
     if parent in scene.removed or view.gone(parent) or view.terminating(parent):
         return False
-    if view.created(parent) > view.created(row):
+    if view.created(parent) > view.created(row) + AT_ONCE_S:
         return False
     return now is None or not _may_ask_less(view, parent, now)
 
