@@ -148,15 +148,16 @@ def test_a_workload_at_rest_behind_the_same_services(
     assert explained(old, *beside) is replaced
 
 
+@pytest.mark.parametrize("controller", [True, False])
 @pytest.mark.parametrize(
     ("later", "replaced"),
     [pytest.param(0.0, False, id="made together"), pytest.param(3600.0, True, id="made later")],
 )
-def test_services_of_one_controller(later: float, *, replaced: bool) -> None:
+def test_services_of_one_controller(later: float, *, replaced: bool, controller: bool) -> None:
     """One for writers and one for readers reach the same pods, and neither replaces the other."""
     database = thing(Resource("db.example.com", "databases"), "shop", "prod")
-    writers = service("shop", app="web", owners=[owner(database)])
-    readers = service("shop-readers", app="web", owners=[owner(database)])
+    writers = service("shop", app="web", owners=[owner(database, controller=controller)])
+    readers = service("shop-readers", app="web", owners=[owner(database, controller=controller)])
     readers = msgspec.structs.replace(readers, created=writers.created + later)
     assert explained(writers, readers, database, *workload("web")) == replaced
 

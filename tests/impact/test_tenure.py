@@ -291,6 +291,32 @@ def test_a_child_of_a_kind_whose_keeper_is_known() -> None:
     assert len(told(view, delete(child, by=PERSON), PERSON)) == 1
 
 
+def test_a_child_whose_parent_does_not_call_itself_its_controller() -> None:
+    """It is kept by who runs the parent's kind all the same; of two parents by either's."""
+    parent, other = thing(BALANCERS, "front", "prod"), thing(APPLICATIONS, "shop", "prod")
+    child = service("front", owners=[owner(parent, controller=False)])
+    shared = service("both", owners=[owner(one, controller=False) for one in (parent, other)])
+    view = view_of(crd(), parent, other, child, shared)
+    status = body("Balancer", "front", apiVersion="lb.example.com/v1")
+    view.history.habits.note(write(BALANCERS, status, status, subresource="status", by=KEEPER))
+
+    assert told(view, delete(child, by=KEEPER), KEEPER) == []
+    (found,) = told(view, delete(child, by=STRANGER), STRANGER)
+    assert (found.by, found.manager_lives) == ("controller", True)
+    assert told(view, delete(shared, by=STRANGER), STRANGER) == []
+
+
+def test_a_child_whose_parent_is_going() -> None:
+    """The manager does not live: whoever clears up after it takes nothing from it."""
+    parent = replace(thing(BALANCERS, "front", "prod"), deleted=1.0)
+    child = service("front", owners=[owner(parent, controller=False)])
+    view = view_of(crd(), parent, child)
+
+    (found,) = told(view, delete(child, by=PERSON), PERSON)
+
+    assert (found.by, found.manager_lives) == ("controller", False)
+
+
 def test_what_another_identity_made() -> None:
     """Its creation was let through to somebody else; the creator itself is no stranger."""
     made = service("web")

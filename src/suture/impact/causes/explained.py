@@ -92,6 +92,18 @@ def _ends(view: GraphView, owner: Owner, row: int) -> bool:
     return absent(view, owner, view.namespace(row))
 
 
+def answering(view: GraphView, row: int) -> list[int]:
+    """Return what is there and answers for an object: its controller, else its custom owners.
+
+    WHY that too: many operators own what they make, and do not call themselves its controller.
+    """
+    controller = view.controller(row)
+    if controller >= 0:
+        return [controller]
+    owners = [owner.row for owner in view.owners(row) if owner.present]
+    return [one for one in owners if is_custom(view.resource(one))]
+
+
 def home_ends(view: GraphView, row: int) -> bool:
     """Whether the namespace of an object, or the definition of its type, is going."""
     return space_ends(view, view.namespace(row)) or type_ends(view, view.resource(row))

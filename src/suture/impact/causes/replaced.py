@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
+from suture.impact.causes.explained import answering
 from suture.impact.causes.parents import SIBLINGS, maker_of, rolled_out
 from suture.impact.causes.resting import labels_asked
 from suture.model.edges import Edge
@@ -94,14 +95,11 @@ def _services(view: GraphView, row: int, removed: Collection[int]) -> tuple[int,
 
 
 def _beside(view: GraphView, other: int, row: int) -> bool:
-    """Whether one controller that stays made two Services together."""
-    controller = view.controller(row)
-    return (
-        controller >= 0
-        and controller == view.controller(other)
-        and not view.terminating(controller)
-        and view.created(other) <= view.created(row) + TOGETHER_S
-    )
+    """Whether one that stays made two Services together, and answers for both."""
+    if view.created(other) > view.created(row) + TOGETHER_S:
+        return False
+    shared = set(answering(view, row)).intersection(answering(view, other))
+    return any(not view.terminating(one) for one in shared)
 
 
 def _stands_in(new: ClusterObject, old: ClusterObject) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.explained import answering
 from suture.impact.ordinary.finalizers import called_like
 from suture.impact.ordinary.keeper import Keeper
 from suture.impact.scene import Scene
@@ -67,9 +68,10 @@ def keeper_at(scene: Scene, row: int) -> Keeper | None:
     WHY apart: nearly every delete asks, and to read the whole object costs more than the answer.
     """
     view = scene.view
-    for owner in view.owners(row):
-        if owner.controller and owner.present and (found := _controls(scene, owner.row)):
-            return found
+    found = [_controls(scene, owner) for owner in answering(view, row)]
+    others = [one for one in found if one is not None]
+    if others and len(others) == len(found):
+        return max(others, key=lambda one: one.lives)
     marks = scene.marks(row)
     if marks:
         if any(works_for(scene, one) for one in marks):
