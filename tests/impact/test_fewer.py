@@ -120,6 +120,69 @@ def test_a_number_that_was_as_many_as_the_children_labelled_alike(
     assert monitored.explained_of(gone) == explained
 
 
+def shards(count: int, replicas: int) -> list[ClusterObject]:
+    """Return sets of one pod each, numbered by their shard and by which of its replicas they are."""
+    return [
+        thing(
+            STATEFUL_SETS,
+            f"main-{shard}-{replica}",
+            "prod",
+            owners=[owner(MONITOR)],
+            labels={"of": "main", "shard": str(shard), "replica": str(replica)},
+            facts=WorkloadFacts(1, Selector.of({"set": f"{shard}-{replica}"})),
+        )
+        for shard in range(count)
+        for replica in range(replicas)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "numbers", "explained"),
+    [
+        pytest.param(2, (3, 2), 2, id="the last shard"),
+        pytest.param(2, (3, 1), 4, id="the last two"),
+        pytest.param(2, (2, 1), 3, id="the second replica of each"),
+        pytest.param(2, (9, 2), 0, id="a number of something else"),
+        pytest.param(2, (2, 3), 0, id="more"),
+        pytest.param(3, (3, 2), 0, id="as many shards as replicas, of which one is meant"),
+    ],
+)
+def test_a_number_up_to_which_the_children_are_numbered(
+    replicas: int, numbers: tuple[int, int], explained: int
+) -> None:
+    """A number of shards lets those go that are beyond it, and all that each consists of."""
+    sets = shards(3, replicas)
+    monitored = Monitored(*sets)
+    monitored.rewrite({"shards": numbers[0]}, {"shards": numbers[1]})
+    assert monitored.explained_of(sets) == explained
+
+
+def test_a_number_of_shards_that_was_raised_again() -> None:
+    """Then each of them is wanted."""
+    sets = shards(3, 2)
+    monitored = Monitored(*sets)
+    monitored.rewrite({"shards": 3}, {"shards": 2})
+    monitored.rewrite({"shards": 2}, {"shards": 3})
+    assert monitored.explained_of(sets) == 0
+
+
+def test_a_set_beyond_the_number_is_stopped_before_it_goes() -> None:
+    """To nothing, as its operator does to end its pod in good order; those within it are not."""
+    sets = shards(3, 2)
+    pods = [
+        thing(PODS, f"{one.key.name}-0", "prod", owners=[owner(one)], facts=PodFacts(ready=True))
+        for one in sets
+    ]
+    monitored = Monitored(*sets, *pods)
+    monitored.rewrite({"shards": 3}, {"shards": 2})
+    stopped = [msgspec.structs.replace(one, facts=WorkloadFacts(0)) for one in sets]
+    lost = [
+        sum(one.lasting for one in effects(impact_of(update(*both), monitored.view), PodsLost))
+        for both in zip(sets, stopped, strict=True)
+    ]
+    assert lost == [1, 1, 1, 1, 0, 0]
+
+
 POOLS, POD_SETS = Resource("mq.example.com", "pools"), Resource("mq.example.com", "podsets")
 POOL = thing(POOLS, "old", "prod")
 POD_SET = thing(POD_SETS, "main-old", "prod", owners=[owner(POOL, controller=False)])

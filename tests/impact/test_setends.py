@@ -81,6 +81,35 @@ def test_a_claim_that_nothing_explains(things: list[ClusterObject]) -> None:
     assert not explained(*things)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "used", "explains"),
+    [
+        pytest.param(1, False, True, id="beyond what is wanted"),
+        pytest.param(1, True, False, id="which a pod uses"),
+        pytest.param(2, False, False, id="within it"),
+        pytest.param(0, False, False, id="nothing was lowered"),
+    ],
+)
+def test_a_claim_of_a_shard_that_is_wanted_no_more(
+    wanted: int, *, used: bool, explains: bool
+) -> None:
+    """Its set went since the resource wants fewer, and it is labelled with the shard as that was."""
+    root, history = database(going=False), History()
+    claim = replace(CLAIM, labels={"shard": "1"})
+    pod = thing(PODS, "reader", "prod", facts=PodFacts(ready=True, node="node-1"))
+    users = [replace(pod, needs=(Need(Edge.CLAIM, CLAIM.key),))] if used else []
+    gone = members(root)
+    history.note_removed(gone.uid, gone.key, START, owners=gone.owners)
+    if wanted:
+        history.writes.note_fewer(root.uid, f"{STATEFUL_SETS} by shard", wanted)
+    view = GraphView(graph_of(claim, VOLUME, root, users), history)
+
+    impact = impact_of(delete(claim), view, now=START.plus_s(60))
+
+    (lost,) = (one for one in effects(impact, DataLost) if one.holder.uid == claim.uid)
+    assert lost.explained is explains
+
+
 def test_a_set_of_the_next_life_counts_and_not_the_one_before() -> None:
     """A stale operator clears what a new resource of the old name has made."""
     before = replace(members(replace(database(), uid="of-before")), uid="set-of-before")

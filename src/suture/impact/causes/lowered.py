@@ -1,14 +1,15 @@
 """What a parent lets go of, one of whose numbers somebody lowered.
 
-By whatever name, the number was as many as the parent had
-children of a type, or as many of them as are labelled alike: the workers of a group; or as many as
-the pods that its children of types of their own keep for it, as a pool has a set of brokers.
+By whatever name, the number was as many as the parent had children of a type, or as many of them as
+are labelled alike: the workers of a group; or up to it they are numbered by a label, as shards are;
+or as many as the pods that its children of types of their own keep for it, as a pool has a set of
+brokers.
 LIMIT: of what was lowered before Suture was there nobody knows.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
@@ -47,6 +48,8 @@ class Lowered:
         if parent < 0:
             return False
         sizes, group = writes.sizes(view.uid(parent)), str(resource)
+        if sizes and is_beyond(view, parent, resource, row):
+            return True
         wanted = sizes.get(group)
         # WHY first: hardly any parent had a number lowered, and to read labels costs more.
         if wanted is None and sizes:
@@ -94,6 +97,26 @@ class Lowered:
         )
 
 
+def beyond_number(view: GraphView, row: int) -> bool:
+    """Whether an object is numbered, by a label, beyond what its parent was lowered to."""
+    parent = view.controller(row) if view.history.writes.lowered else -1
+    return parent >= 0 and is_beyond(view, parent, view.resource(row), row)
+
+
+def is_beyond(view: GraphView, parent: int, resource: Resource, row: int) -> bool:
+    """Whether a parent was lowered to fewer of a type than an object's label says which it is.
+
+    WHY the type: what belongs to a child is labelled as that is, and goes with it.
+    """
+    sizes, start = view.history.writes.sizes(view.uid(parent)), f"{resource} by "
+    labels = view.labels(row) if any(one.startswith(start) for one in sizes) else {}
+    return any(
+        _number(labels.get(group.removeprefix(start), "")) >= wanted
+        for group, wanted in sizes.items()
+        if group.startswith(start)
+    )
+
+
 def _others_serve(view: GraphView, pod: int, alike: int) -> bool:
     """Whether every Service that reaches a pod, but its own, reaches more than `alike` pods Ready.
 
@@ -116,8 +139,9 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
     """Remember of a custom resource that a number of its children was lowered.
 
     By whatever name: it was as many as the children of one type, or as those of them that are
-    labelled alike, and is less; or as many as the pods of its custom children, and is less or
-    nothing; or as many as the pods that one of its workloads, and no other, is to have.
+    labelled alike, or as the numbers that they bear, and is less; or as many as the pods of its
+    custom children, and is less or nothing; or as many as the pods that one of its workloads, and
+    no other, is to have.
     WHY else not none: a number that goes from one to nothing is mostly of something else.
     """
     if not is_custom(view.resource(row)):
@@ -129,6 +153,7 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
     alive = [one for one in children if not view.terminating(one)]
     counts = Counter(str(view.resource(one)) for one in alive)
     groups: Counter[str] | None = None
+    numbers: dict[tuple[Resource, str], set[int]] | None = None
     for before, after in numbers_changed(request.old_body, request.new_body):
         if after > before:
             writes.note_raised(view.uid(row), before)
@@ -144,8 +169,36 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
         if not fewer and before < len(alive):
             groups = groups or Counter(group_of(view, one) for one in alive)
             fewer = [group for group, count in groups.items() if count == before]
+        if not fewer and 1 < before < len(alive):
+            numbers = numbers or _numbers_of(view, alive)
+            fewer = _numbered_to(numbers, before)
         for kind in fewer:
             writes.note_fewer(view.uid(row), kind, after)
+
+
+def _numbers_of(view: GraphView, children: Iterable[int]) -> dict[tuple[Resource, str], set[int]]:
+    """Return which numbers the children of a type bear, by each of their labels."""
+    found: defaultdict[tuple[Resource, str], set[int]] = defaultdict(set)
+    for one in children:
+        resource = view.resource(one)
+        for label, value in view.labels(one).items():
+            found[resource, label].add(_number(value))
+    return found
+
+
+def _numbered_to(numbers: dict[tuple[Resource, str], set[int]], count: int) -> list[str]:
+    """Return which types of children are numbered from 0 to below `count`, and by which label.
+
+    Each by one label alone: of two nobody knows which of them a number is of.
+    """
+    fits = [at for at, has in numbers.items() if len(has) == count == max(has) + 1]
+    alone = Counter(resource for resource, _ in fits)
+    return [f"{resource} by {label}" for resource, label in fits if alone[resource] == 1]
+
+
+def _number(value: str) -> int:
+    """Return the number that a label's value is; -1 where it is none."""
+    return int(value) if value.isascii() and value.isdecimal() else -1
 
 
 def pods_below(view: GraphView, children: Iterable[int]) -> int:

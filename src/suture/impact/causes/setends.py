@@ -1,4 +1,4 @@
-"""Claims of a set whose custom resource is being deleted, and which it has cleared away.
+"""Claims of a set whose custom resource is being deleted or wants fewer, and has cleared it away.
 
 Beside `data.cleared`, which weighs this data when the resource itself goes: what was let go then is
 asked for only once. The claims of a StatefulSet have no owner, so that the name alone tells whose
@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suture.impact.causes.parents import set_names
+from suture.impact.causes.lowered import is_beyond
+from suture.impact.causes.parents import mounting, set_names
 from suture.impact.ground.inventory import leaves_all
 from suture.impact.ground.kinds import is_custom
 from suture.model.graph import GraphView
@@ -22,7 +23,8 @@ def set_ends(view: GraphView, row: int) -> bool:
     """Whether a claim is of a StatefulSet that a custom resource controls which is being deleted.
 
     The set is there, if only until it goes with that, or was seen to go and none of its name has
-    come since. WHY also what is about to go: a finalizer holds the resource, and with it its sets.
+    come since. Or it went since the resource wants fewer, and nobody uses the claim.
+    WHY also what is about to go: a finalizer holds the resource, and with it its sets.
     """
     key = view.key(row)
     if key.resource != CLAIMS:
@@ -31,7 +33,10 @@ def set_ends(view: GraphView, row: int) -> bool:
         found = view.seen(ObjectKey(STATEFUL_SETS, key.namespace, name))
         if found is not None and view.alive(found):
             return _goes(view, view.controller(found))
-    return any(_goes(view, one) for one in _controllers_of_gone(view, key))
+    return any(
+        _goes(view, one) or (is_beyond(view, one, STATEFUL_SETS, row) and not mounting(view, row))
+        for one in _controllers_of_gone(view, key)
+    )
 
 
 def _controllers_of_gone(view: GraphView, claim: ObjectKey) -> Iterator[int]:
