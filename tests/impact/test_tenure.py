@@ -306,6 +306,33 @@ def test_a_child_whose_parent_does_not_call_itself_its_controller() -> None:
     assert told(view, delete(shared, by=STRANGER), STRANGER) == []
 
 
+def test_a_part_of_a_release_that_something_else_owns_as_well() -> None:
+    """What groups the objects of a release owns them; they are deleted by the release all the same.
+
+    The labels of an application are found on what its resources made, too: those are theirs.
+    """
+    parent = thing(BALANCERS, "front", "prod")
+    status = body("Balancer", "front", apiVersion="lb.example.com/v1")
+    reference = {**reference_to(parent), "apiVersion": "lb.example.com/v1"}
+    charts = charted("web", "app", SERVICES, "Service")
+    charts["metadata"]["ownerReferences"] = [reference]
+    labels = {
+        "kustomize.toolkit.fluxcd.io/name": "apps",
+        "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+    }
+    copied = body("Service", "api", "prod", metadata={"labels": labels})
+    copied["metadata"]["ownerReferences"] = [reference]
+    one, two = trimmed(SERVICES, charts), trimmed(SERVICES, copied)
+    view = view_of(crd(), parent, one, two)
+    view.history.habits.note(write(BALANCERS, status, status, subresource="status", by=KEEPER))
+    view.history.habits.note(write(SECRETS, None, release("app"), by=STRANGER))
+    view.history.habits.note(write(SERVICES, None, copied, by=STRANGER))
+
+    assert told(view, delete(one, by=STRANGER), STRANGER) == []
+    (found,) = told(view, delete(two, by=STRANGER), STRANGER)
+    assert (found.by, found.manager_lives) == ("controller", True)
+
+
 def test_a_child_whose_parent_is_going() -> None:
     """The manager does not live: whoever clears up after it takes nothing from it."""
     parent = replace(thing(BALANCERS, "front", "prod"), deleted=1.0)
