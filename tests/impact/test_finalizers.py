@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from support.cluster import BALANCERS, namespace, operator, service, thing, view_of
+import pytest
+from msgspec.structs import replace
+
+from support.cluster import BALANCERS, namespace, operator, owner, service, thing, view_of
 from support.writes import Body, body, changed, write
 from suture.impact.effects import FinalizerRemoved
 from suture.impact.estimate import estimate
@@ -10,10 +13,11 @@ from suture.impact.ground.change import Change
 from suture.impact.ordinary.finalizers import called_like
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, NAMESPACES, VOLUMES
-from suture.model.objects import ClaimFacts
+from suture.model.names import CLAIMS, NAMESPACES, PODS, STATEFUL_SETS, VOLUMES
+from suture.model.objects import ClaimFacts, PodFacts
 from suture.model.request import Request
 
 FINALIZER = "balancers.lb.example.com/teardown"
@@ -101,6 +105,38 @@ def test_kubernetes_own_finalizers_have_known_owners() -> None:
 
     assert (found.by_owner, found.data) == (False, True)
     assert told(view, request, keeper).by_owner
+
+
+@pytest.mark.parametrize(
+    ("going", "pod", "data"),
+    [
+        pytest.param(True, "", False, id="nobody uses it"),
+        pytest.param(True, "finished", False, id="work that has ended"),
+        pytest.param(True, "going", False, id="its owner goes"),
+        pytest.param(True, "ready", True, id="in use"),
+        pytest.param(False, "", True, id="not going"),
+    ],
+)
+def test_the_protection_of_a_claim_that_goes(pod: str, *, going: bool, data: bool) -> None:
+    """It waits for those who use the claim; where there are none anybody may lift it."""
+    claim = thing(
+        CLAIMS, "data", "prod", facts=ClaimFacts(bound=True, volume="pv"), deleted=float(going)
+    )
+    root = thing(STATEFUL_SETS, "db", "prod", deleted=float(pod == "going"))
+    user = replace(
+        thing(
+            PODS, "db-0", "prod", facts=PodFacts(ready=True, finished=pod == "finished"),
+            owners=[owner(root)],
+        ),
+        needs=(Need(Edge.CLAIM, claim.key),),
+    )  # fmt: skip
+    view = view_of(root, claim, thing(VOLUMES, "pv", facts=VolumeFacts()), [user] if pod else [])
+    metadata: Body = {"finalizers": ["kubernetes.io/pvc-protection"], "uid": claim.uid}
+    if going:
+        metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    old = body("PersistentVolumeClaim", "data", metadata=metadata)
+    request = write(CLAIMS, old, changed(old, metadata={"finalizers": []}))
+    assert told(view, request, operator()).data is data
 
 
 def test_a_namespace_is_finalized_over_what_is_still_in_it() -> None:

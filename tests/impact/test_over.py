@@ -102,3 +102,16 @@ def test_data_of_ended_work_is_not_cleared_away() -> None:
     assert explained(claim, parent, user) == 0
     assert explained(claim, parent) == 1
     assert explained(service("other"), parent) == 0
+
+
+def test_a_claim_whose_last_user_goes_with_its_owner() -> None:
+    """What held the workspace in its place was deleted a moment ago, its pod will be."""
+    parent = run(Ended.SURE)
+    holder = thing(STATEFUL_SETS, "holder", "prod", owners=[owner(parent)])
+    claim = thing(CLAIMS, "work", "prod", owners=[owner(parent)])
+    user = msgspec.structs.replace(
+        thing(PODS, "holder-0", "prod", facts=PodFacts(ready=True), owners=[owner(holder)]),
+        needs=(Need(Edge.CLAIM, claim.key),),
+    )
+    assert explained(claim, parent, holder, user) == 0
+    assert explained(claim, parent, msgspec.structs.replace(holder, deleted=1.0), user) == 1

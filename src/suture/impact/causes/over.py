@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
-from suture.impact.causes.parents import mounting
+from suture.impact.causes.parents import in_work
 from suture.impact.ground.cascade import closure
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, SNAPSHOT_CONTENTS
@@ -60,7 +60,7 @@ def outlived(view: GraphView, row: int) -> bool:
     """
     resource = view.resource(row)
     if resource == CLAIMS:
-        return not mounting(view, row)
+        return not in_work(view, row)
     if resource == SNAPSHOT_CONTENTS or resource.group == SNAPSHOTS:
         return False
     facts = view.facts(row)

@@ -8,12 +8,12 @@ Deployment controller (a ReplicaSet at zero is history).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
-from suture.impact.causes.explained import CLIMBED, RECREATED_BY
+from suture.impact.causes.explained import CLIMBED, RECREATED_BY, owner_ends
 from suture.impact.ground.cascade import closure
+from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
@@ -40,7 +40,6 @@ SIBLINGS: Final = 256
 """LIMIT: children of a parent that are asked whether they are the next generation, 1 us each."""
 
 _MOUNTS: Final = frozenset({Edge.CLAIM})
-_ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
 
 
 def maker_of(view: GraphView, pod: int) -> int:
@@ -125,18 +124,6 @@ def set_of(child: Resource) -> Resource:
     return Resource(child.group, f"{child.plural.removesuffix('s')}sets")
 
 
-def set_names(claim: ObjectKey) -> Iterator[tuple[str, int]]:
-    """Yield the names of the sets that a claim may be called after, and its ordinal."""
-    fits = _ORDINAL.fullmatch(claim.name)
-    if claim.resource != CLAIMS or fits is None:
-        return
-    stem, ordinal = fits[1], int(fits[2])
-    _, dash, name = stem.partition("-")
-    while dash:
-        yield name, ordinal
-        _, dash, name = name.partition("-")
-
-
 def statefulset_of(view: GraphView, claim: ObjectKey) -> tuple[int, int] | None:
     """Return the row of the StatefulSet that a claim is named after, and the claim's ordinal."""
     for name, ordinal in set_names(claim):
@@ -169,6 +156,11 @@ def mounting(view: GraphView, claim: int) -> list[int]:
         for pod in view.pods_alike(use.row)
         if not view.terminating(pod) and not view.finished(pod)
     ]
+
+
+def in_work(view: GraphView, claim: int) -> bool:
+    """Whether pods that stay name a claim: none whose owner went, with which they go."""
+    return not all(owner_ends(view, pod) for pod in mounting(view, claim))
 
 
 def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from suture.impact.causes.lowered import is_beyond
-from suture.impact.causes.parents import mounting, set_names
+from suture.impact.causes.parents import mounting
+from suture.impact.ground.claims import set_names
 from suture.impact.ground.inventory import leaves_all
 from suture.impact.ground.kinds import is_custom
 from suture.model.graph import GraphView

@@ -1,18 +1,33 @@
-"""Claims that are deleted and stay, since pods use them."""
+"""Claims that are deleted and stay, since pods use them; and which sets they are called after."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.ground.cascade import closure
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS
+from suture.model.names import CLAIMS, ObjectKey
 
 PROTECTION: Final = "kubernetes.io/pvc-protection"
 """The finalizer of a claim, lifted when no pod uses it."""
 
 _MOUNTED: Final = frozenset({Edge.CLAIM})
+_ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
+
+
+def set_names(claim: ObjectKey) -> Iterator[tuple[str, int]]:
+    """Yield the names of the sets that a claim may be called after, and its ordinal."""
+    fits = _ORDINAL.fullmatch(claim.name)
+    if claim.resource != CLAIMS or fits is None:
+        return
+    stem, ordinal = fits[1], int(fits[2])
+    _, dash, name = stem.partition("-")
+    while dash:
+        yield name, ordinal
+        _, dash, name = name.partition("-")
 
 
 def leaving_in_time(view: GraphView, rows: tuple[int, ...]) -> tuple[int, ...]:

@@ -13,10 +13,12 @@ from functools import lru_cache
 from typing import Final
 
 from suture.impact.causes.explained import in_use
+from suture.impact.causes.parents import in_work
 from suture.impact.effects import FinalizerRemoved
 from suture.impact.ground.bodies import namespace_finalizers
 from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.claims import PROTECTION
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
 from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind, is_person
@@ -88,7 +90,7 @@ def finalizer_effects(scene: Scene) -> Iterable[FinalizerRemoved]:
             by_owner=by_owner,
             terminating=made.after.terminating or made.before.terminating,
             remaining=_remaining(view, made, finalizer),
-            data=data,
+            data=data and not _has_served(view, made, finalizer),
         )
 
 
@@ -159,6 +161,17 @@ def _remaining(view: GraphView, made: Rewritten, finalizer: str) -> int:
     if finalizer == INSTANCES and isinstance(facts, CrdFacts):
         return view.count(facts.resource)
     return 0
+
+
+def _has_served(view: GraphView, made: Rewritten, finalizer: str) -> bool:
+    """Whether a claim's protection has nothing to wait for: the claim is going, and nobody uses it.
+
+    Its own controller would lift it at once; the end of the claim was weighed as that.
+    """
+    going = made.before is not None and made.before.terminating
+    if finalizer != PROTECTION or not going or made.row is None:
+        return False
+    return not in_work(view, made.row)
 
 
 def _data(view: GraphView, made: Rewritten) -> bool:
