@@ -27,6 +27,8 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.overlay import Overlay
+from suture.model.request import intent_of
 from suture.model.selectors import Selector
 
 DATABASES = Resource("db.example.com", "databases")
@@ -282,6 +284,18 @@ def test_another_than_the_member_that_is_struck() -> None:
         pytest.param({"desiredState": "Inactive"}, {"desiredState": "Active"}, False, id="active"),
         pytest.param({}, {"stop": "yes"}, True, id="a stop in words"),
         pytest.param({"stop": "no"}, {"stop": True}, True, id="a stop"),
+        pytest.param(
+            {"runPolicy": {"suspend": False}}, {"runPolicy": {"suspend": True}}, True, id="a job"
+        ),
+        pytest.param(
+            {"runPolicy": {"suspend": True}},
+            {"runPolicy": {"suspend": False}},
+            False,
+            id="let go on",
+        ),
+        pytest.param(
+            {"backup": {"suspend": False}}, {"backup": {"suspend": True}}, False, id="a part"
+        ),
         pytest.param({"paused": False}, {"paused": True}, False, id="not to be touched"),
         pytest.param({"pause": True}, {"pause": False}, False, id="started"),
     ],
@@ -313,6 +327,43 @@ def test_a_service_of_what_is_stopped_that_leads_elsewhere_or_nowhere(
     database.view = GraphView(graph_of(DATABASE, MEMBERS, other, facing), History())
     database.rewrite({"stop": "no"}, {"stop": "yes"})
     assert database.explained(facing) == 0
+
+
+@pytest.mark.parametrize(
+    ("of", "explained"),
+    [
+        pytest.param(DATABASE, 1, id="its own"),
+        pytest.param(thing(DATABASES, "other", "prod"), 0, id="of another"),
+    ],
+)
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_service_of_a_pod_that_went_first(
+    of: ClusterObject, explained: int, *, seen: bool
+) -> None:
+    """What is stopped gives up its pods and the Service of each; before that it keeps both."""
+    labels = {"job": "shop"}
+    pod = thing(
+        PODS,
+        "worker-0",
+        "prod",
+        labels=labels,
+        owners=[owner(of)],
+        facts=PodFacts(ready=True, node="n"),
+    )
+    facing = thing(
+        SERVICES, "worker-0", "prod", owners=[owner(DATABASE)],
+        facts=ServiceFacts(Selector.of(labels)),
+    )  # fmt: skip
+    database = Database()
+    graph = graph_of(DATABASE, facing, *([] if seen else [pod]))
+    database.view = GraphView(graph, History())
+    if seen:
+        database.view.history.note_removed(pod.uid, pod.key, START, owners=pod.owners)
+    else:
+        Overlay(graph).admit(intent_of(delete(pod)), [pod.uid], START)
+    assert database.explained(facing) == 0
+    database.rewrite({"runPolicy": {}}, {"runPolicy": {"suspend": True}})
+    assert database.explained(facing) == explained
 
 
 ASLEEP = {"db.example.com/hibernation": "on"}

@@ -49,6 +49,9 @@ SWITCHES: Final = (
 )  # fmt: skip
 """How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
 them that nobody is to touch it."""
+RUN_POLICY: Final = re.compile("(?:run|execution|lifecycle)(?:Policy|Spec|Options)?")
+"""What a part of a spec is called in which such a switch is that of all of it. SOURCE: Kubeflow
+`runPolicy.suspend`, of jobs of every framework."""
 
 STOPS: Final = frozenset(
     {"stop", "stopped", "shutdown", "suspend", "sleep", "hibernate", "hibernated", "hibernation"}
@@ -405,7 +408,10 @@ def _stops(name: str, value: str) -> bool:
 
 
 def _switched_off(spec: dict[str, object]) -> bool:
+    of_all = [spec, *(one for name, one in spec.items() if RUN_POLICY.fullmatch(name))]
     return any(
-        spec.get(name) is off or (isinstance(off, str) and spec.get(name) == off)
+        part.get(name) is off or (isinstance(off, str) and part.get(name) == off)
+        for part in of_all
+        if isinstance(part, dict)
         for name, off in SWITCHES
     )

@@ -16,6 +16,7 @@ from typing import Final
 from suture.impact.causes.counters import back_again
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
+from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.deeds import What
@@ -93,7 +94,9 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     if "" in names and (
         resource in _RUNS
         or is_custom(resource)
-        or (resource == SERVICES and _leads_below(view, parent, row))
+        or (
+            resource == SERVICES and (_leads_below(view, parent, row) or _led_to(view, parent, row))
+        )
     ):
         return True
     name, above = view.name(row), view.name(parent)
@@ -122,6 +125,18 @@ def _leads_below(view: GraphView, parent: int, service: int) -> bool:
     found = (view.one_alike(kind) for kind in view.classes_selected(service))
     pods = [pod for pod in found if pod >= 0]
     return bool(pods) and all(parent in view.controllers(pod, CLIMBED) for pod in pods)
+
+
+def _led_to(view: GraphView, parent: int, service: int) -> bool:
+    """Whether a Service led to pods of the parent that go, or to one of its name that went.
+
+    So each member of a job has a Service of its own, and both go, the pod first.
+    """
+    selected = view.classes_selected(service)
+    if selected:
+        return set(selected).issubset(view.classes_controlled(parent))
+    gone = view.history.removed_at(ObjectKey(PODS, view.namespace(service), view.name(service)))
+    return gone is not None and any(one.uid == view.uid(parent) for one in gone.owners)
 
 
 def _called_by_type(resource: Resource, names: Collection[str]) -> bool:
@@ -236,12 +251,10 @@ def _was_emptied(view: GraphView, claim: int) -> bool:
     if statefulset_of(view, key) is not None:
         return False
     latest = view.history.writes.latest
-    _, _, name = key.name.rpartition("-")[0].partition("-")
-    while name:
-        if latest(ObjectKey(STATEFUL_SETS, key.namespace, name), What.SCALED) == 0:
-            return True
-        _, _, name = name.partition("-")
-    return False
+    return any(
+        latest(ObjectKey(STATEFUL_SETS, key.namespace, name), What.SCALED) == 0
+        for name, _ in set_names(key)
+    )
 
 
 def _words(name: str) -> list[str]:
