@@ -43,7 +43,7 @@ from suture.impact.ordinary.hands import (
     made_before,
     made_lately,
     member_replaced,
-    own_copy,
+    own_errand,
 )
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
@@ -235,7 +235,7 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
     """Take back that the first of those that go is wanted, where another has its place."""
     if resource == CLAIMS:
         replaced = claim_replaced(scene, left[0])
-        tally.wanted -= replaced or own_copy(scene, left[0]) or of_broken_member(scene, left[0])
+        tally.wanted -= replaced or own_errand(scene, left[0]) or of_broken_member(scene, left[0])
         tally.replaced += replaced
     elif resource in WORKLOADS:
         tally.wanted -= (

@@ -34,6 +34,7 @@ AT_WORK: Final = 64
 is no errand."""
 
 SYSTEM: Final = "kube-system"
+_CLAIMED: Final = frozenset({Edge.CLAIM})
 
 
 def made_lately(scene: Scene, row: int) -> bool:
@@ -173,12 +174,13 @@ def _ready_in(scene: Scene, workload: int) -> int:
     return sum(map(scene.view.serving_alike, kinds))
 
 
-def own_copy(scene: Scene, row: int) -> bool:
-    """Whether a claim is a copy that the actor made for an errand, which has been run.
+def own_errand(scene: Scene, row: int) -> bool:
+    """Whether a claim is one that the actor made for an errand, which has been run.
 
-    Made by it within the day, of a snapshot or a claim that stays; no running pod mounts it, and
-    nothing below its custom resource runs, is to run or is to be reached. So movers of backups copy
-    a volume, read it, and clear it away before their status says that they are done.
+    Made by it within the day, of a snapshot or a claim that stays, or for pods that have ended; no
+    running pod mounts it, and nothing below its custom resource runs, is to run or is to be
+    reached. So movers of backups copy a volume, and workflows take one to work in; both clear it
+    away before their status says that they are done.
     """
     view = scene.view
     parent = view.controller(row)
@@ -192,10 +194,20 @@ def own_copy(scene: Scene, row: int) -> bool:
         present and not (view.gone(source) or view.terminating(source))
         for source, present in view.targets(row, Edge.DATA_SOURCE)
     )
-    if not copied:
+    if not (copied or _has_ended(view, row)):
         return False
     below = closure(view, (parent,))
     return len(below) <= AT_WORK and not any(_at_work(view, one) for one in below)
+
+
+def _has_ended(view: GraphView, claim: int) -> bool:
+    """Whether a pod that has ended names a claim."""
+    return any(
+        view.finished(pod)
+        for use in view.uses(claim, _CLAIMED)
+        if use.of_pods
+        for pod in view.pods_alike(use.row)
+    )
 
 
 def is_trial(scene: Scene, row: int) -> bool:
