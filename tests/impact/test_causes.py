@@ -300,6 +300,20 @@ def test_claims_of_a_set_that_the_actor_made_are_its_own(
     assert explained_of(home, view, by, hours) == explained
 
 
+@pytest.mark.parametrize(("maker", "explained"), [("me", 1), ("developer@example.com", 0)])
+def test_claims_of_a_set_that_went_first(maker: str, explained: int) -> None:
+    """An uninstall takes the set away, and the namespace then with the claim that it left."""
+    home, by = namespace("e2e-7"), operator()
+    maker = by.user.username if maker == "me" else maker
+    members = thing(STATEFUL_SETS, "my-db", "e2e-7", facts=WorkloadFacts(replicas=1))
+    data = thing(CLAIMS, "data-my-db-0", "e2e-7", facts=ClaimFacts(bound=True))
+    view = view_of(home, data)
+    view.history.note_created(home.uid, by.user.username, "ci", home.key, START)
+    view.history.note_created(members.uid, maker, maker, members.key, START)
+    view.history.note_removed(members.uid, members.key, START)
+    assert explained_of(home, view, by, 3) == explained
+
+
 def test_a_namespace_of_unknown_origin_is_not() -> None:
     """Forgetting can only make stricter."""
     view = view_of(namespace("ci-7"), service("web", "ci-7"))

@@ -11,6 +11,7 @@ from typing import Final
 
 from suture.impact.causes.drained import closes
 from suture.impact.ground.cascade import absent
+from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
 from suture.model.clock import Now
@@ -162,9 +163,13 @@ def own_namespace(
 
 
 def _made_for(view: GraphView, claim: int, identity: str) -> bool:
-    """Whether all pods that name a claim are of what an identity made, and some do."""
+    """Whether all pods that name a claim are of what an identity made; or its set was, and went."""
     pods = [view.one_alike(use.row) for use in view.uses(claim, _CLAIMED) if use.of_pods]
-    return bool(pods) and all(pod >= 0 and tied(view, pod, identity, "") for pod in pods)
+    if pods:
+        return all(pod >= 0 and tied(view, pod, identity, "") for pod in pods)
+    key, removed_at = view.key(claim), view.history.removed_at
+    gone = (removed_at(ObjectKey(STATEFUL_SETS, key.namespace, name)) for name, _ in set_names(key))
+    return any(one is not None and one.created_by == identity for one in gone)
 
 
 def lives_beside(one: str, other: str) -> bool:
