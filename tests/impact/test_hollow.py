@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of
-from support.cluster import service, thing, view_of, workload
+from support.cluster import START, operator, service, thing, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
+from suture.impact.causes.counters import put_down_in
 from suture.impact.effects import Hollowed
 from suture.impact.workloads.room import LIMIT_RANGES, PODS_TOLD, QUOTAS
 from suture.model.graph import GraphView
@@ -60,6 +61,28 @@ def test_a_schedule_is_stopped_once() -> None:
     other = changed(again, spec={**again["spec"], "schedule": "0 4 * * *"})
     assert beside(CRON_JOBS, again, other) == []
     assert beside(CRON_JOBS, again, cron(suspend=False)) == []
+
+
+@pytest.mark.parametrize(
+    ("noted", "space", "told"),
+    [
+        pytest.param("sleep.example.com/was", "prod", [], id="with what sleeps there"),
+        pytest.param("sleep.example.com/was", "other", [("schedule", 1, 0)], id="elsewhere"),
+        pytest.param("", "prod", [("schedule", 1, 0)], id="not noted"),
+        pytest.param("kubernetes.io/note", "prod", [("schedule", 1, 0)], id="of another thing"),
+    ],
+)
+def test_a_schedule_that_is_put_to_sleep(noted: str, space: str, told: Found) -> None:
+    """Where workloads were put to sleep by the same hand, and the write notes that it is to end."""
+    old, new = cron(suspend=False), cron(suspend=True)
+    new["metadata"] = {**new["metadata"], "annotations": {noted: "1"} if noted else {}}
+    request = write(CRON_JOBS, old, new, by=operator())
+    view = view_of(trimmed(CRON_JOBS, old))
+    view.history.writes.count(put_down_in(operator().user.username, space), START)
+
+    found = effects(impact_of(request, view, now=START), Hollowed)
+
+    assert [(one.what, one.before, one.after) for one in found] == told
 
 
 # ---- addresses

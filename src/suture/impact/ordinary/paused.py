@@ -89,6 +89,15 @@ def sleeps_beside(scene: Scene, resized: Resized) -> bool:
     return not space.startswith(RESERVED) and view.history.writes.counted(here, now, HOUR_S) > 0
 
 
+def schedule_sleeps(scene: Scene) -> bool:
+    """Whether a schedule is suspended where the actor puts workloads to sleep, and is noted too."""
+    view, now, space = scene.view, scene.now, scene.request.key.namespace
+    if now is None or all(map(_of_kubernetes, _notes_of_any(scene.request))):
+        return False
+    here = put_down_in(scene.actor.user.username, space)
+    return not space.startswith(RESERVED) and view.history.writes.counted(here, now, HOUR_S) > 0
+
+
 def sleeps_by_plan(scene: Scene, resized: Resized) -> bool:
     """Whether a resource in the namespace of a workload plans its sleep, and the actor runs such.
 

@@ -17,6 +17,7 @@ from suture.impact.effects import Confidence, Hollowed
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import is_read
+from suture.impact.ordinary.paused import schedule_sleeps
 from suture.impact.scene import Scene, named
 from suture.impact.workloads.room import (
     LIMIT_RANGES,
@@ -77,7 +78,9 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
 def _suspended(scene: Scene, _made: Rewritten) -> Told:
     """Tell of a CronJob that would make no more Jobs."""
     old, new = read_body(scene.request.old_body).spec, read_body(scene.request.new_body).spec
-    if old is not None and new is not None and new.suspend and not old.suspend:
+    if old is None or new is None or old.suspend or not new.suspend:
+        return
+    if not schedule_sleeps(scene):
         yield "schedule", 1, 0
 
 
