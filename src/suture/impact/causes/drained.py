@@ -7,14 +7,28 @@ from __future__ import annotations
 
 from suture.model.clock import Now
 from suture.model.graph import GraphView
-from suture.model.objects import NodeFacts
+from suture.model.objects import NodeFacts, WorkloadFacts
 from suture.model.placement import REPELS
 
 
 def drains(view: GraphView, pod: int, now: Now | None) -> bool:
     """Whether a pod is on a node that is closed to new ones, or going, so that it has to move."""
     node = view.node_of(pod)
-    return node is not None and closes(view, node, now)
+    return node is not None and (closes(view, node, now) or _repels(view, node, pod))
+
+
+def _repels(view: GraphView, node: int, pod: int) -> bool:
+    """Whether a node bears a taint that a pod's workload does not tolerate, however long it has.
+
+    So a pool is closed at once and drained for hours. WHY only a workload's: of what other keepers
+    ask of a node nothing is read, and one that is dedicated to them has its taint for good.
+    """
+    facts, keeper = view.facts(node), view.controller(pod)
+    if keeper < 0 or not isinstance(facts, NodeFacts):
+        return False
+    taints = [one for one in facts.taints if one.effect in REPELS]
+    made = view.facts(keeper) if taints else None
+    return isinstance(made, WorkloadFacts) and not made.placement.tolerates(taints)
 
 
 def closes(view: GraphView, node: int, now: Now | None) -> bool:
