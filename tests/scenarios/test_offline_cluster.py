@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -168,7 +168,16 @@ def test_in_the_foreground_the_owner_goes_last() -> None:
     on_a_cluster(body, web())
 
 
-def test_a_finalizer_keeps_an_object_and_what_it_owns() -> None:
+@pytest.mark.parametrize(
+    ("patch", "kind"),
+    [
+        ({"metadata": {"finalizers": None}}, "merge"),
+        ([{"op": "replace", "path": "/metadata/finalizers", "value": None}], "json"),
+    ],
+)
+def test_a_finalizer_keeps_an_object_and_what_it_owns(
+    patch: Any, kind: Literal["merge", "json"]
+) -> None:
     """Until it is lifted, by an update, which then is the deletion."""
 
     async def body(place: Offline, client: OfflineClient) -> None:
@@ -177,7 +186,7 @@ def test_a_finalizer_keeps_an_object_and_what_it_owns() -> None:
         assert "deletionTimestamp" in (await client.get(path))["metadata"]
         assert len(place.store.all(SERVICES, "edge")) == 2
 
-        await client.patch(path, {"metadata": {"finalizers": None}}, type="merge")
+        await client.patch(path, patch, type=kind)
 
         with pytest.raises(NotFoundError):
             await client.get(path)

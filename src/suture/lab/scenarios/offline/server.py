@@ -248,7 +248,9 @@ class Server:
 
     def _merged_halves(self, at: Place, old: Thing, wish: Object) -> Object:
         """Return the whole new object: wish and status are written apart where both exist."""
-        metadata = dict(wish.get("metadata") or {})
+        # WHY: the API server reads a null as what is not there, by a JSON patch too.
+        written = (wish.get("metadata") or {}).items()
+        metadata = {name: value for name, value in written if value is not None}
         for field in ("uid", "name", "namespace", "creationTimestamp", "deletionTimestamp"):
             metadata.pop(field, None)
             if field in old.metadata:
