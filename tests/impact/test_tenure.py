@@ -435,6 +435,30 @@ def test_who_is_asked_to_look_after_an_object_adopts_it() -> None:
     assert (found.what, found.manager_lives) == ("adoption", False)
 
 
+def test_an_autoscaler_may_be_looked_after_by_another() -> None:
+    """What it sizes by is for that one to say; what takes it from an owner still takes it."""
+    scaled = {"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "maxReplicas": 8}
+    metadata = {"managedFields": [{"manager": "helm"}]}
+    old = body("HorizontalPodAutoscaler", "web", metadata=metadata, spec=scaled)
+    parents = [thing(BALANCERS, name, "prod") for name in ("front", "back")]
+    both = [{"manager": "helm"}, {"manager": "manager"}]
+    first, second = (
+        {"managedFields": both, "ownerReferences": [reference_to(one)]} for one in parents
+    )
+    more = {**scaled, "maxReplicas": 9}
+    taken = changed(old, metadata=first, spec=more)
+    view = view_of(trimmed(AUTOSCALERS, old), *parents)
+
+    found = told(view, write(AUTOSCALERS, old, taken), STRANGER)
+    assert {one.what for one in found} == {"adoption", "spec"}
+
+    apart = changed(taken, metadata={**second, "managedFields": [*both, {"manager": "third"}]})
+    found = told(
+        view_of(trimmed(AUTOSCALERS, taken), *parents), write(AUTOSCALERS, taken, apart), STRANGER
+    )
+    assert "owners" in {one.what for one in found}
+
+
 def test_who_wrote_it_lives_beside_it() -> None:
     """A workload of the writer's name in the same namespace: the manager is there."""
     metadata = {"managedFields": [{"manager": "web"}]}

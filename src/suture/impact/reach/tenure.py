@@ -340,11 +340,13 @@ def _handed_over(before: ClusterObject, made: Rewritten) -> Iterable[str]:
     """Yield what a change of owners is: taken from one, or a first one for what had none.
 
     WHY two: who is asked to look after an object becomes its owner, and writes nothing else; who
-    writes its content too has taken it.
+    writes its content too has taken it. Not of an autoscaler: by what it sizes is for whoever looks
+    after it to say, and where it goes with its owner the size stays.
     """
     had = {one.uid for one in before.owners}
     has = {one.uid for one in made.after.owners}
-    if had - has or (has - had and made.parts):
+    written = made.parts and before.key.resource != AUTOSCALERS
+    if had - has or (has - had and written):
         yield OWNERS
     elif has - had:
         yield ADOPTION
