@@ -6,9 +6,18 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, operator, service, thing, view_of, workload
+from support.cluster import (
+    START,
+    delete,
+    namespace,
+    operator,
+    service,
+    thing,
+    view_of,
+    workload,
+)
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ObjectsRemoved
+from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.project import project
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
@@ -100,3 +109,70 @@ def test_what_is_no_other_name(told: object) -> None:
 def test_a_service_that_is_named_yet() -> None:
     """Routes are turned to the next before the name goes."""
     assert replaced(more=(ROUTE,)) == (1, 0)
+
+
+def bare(space: str, name: str = "tool", *, ready: bool = True) -> list[ClusterObject]:
+    """Make a Deployment with two pods and its Service, which nothing keeps."""
+    root, replicas, *pods = workload(name, space, replicas=2)
+    facts = PodFacts(ready=ready, node="node-1")
+    return [
+        root,
+        replicas,
+        *(msgspec.structs.replace(pod, facts=facts) for pod in pods),
+        service(name, space),
+    ]
+
+
+def moved(
+    *, ready: bool = True, by: Actor = STRANGER, maker: Actor = STRANGER, hours: int = 0,
+    more: tuple[list[ClusterObject], ...] = (), named: tuple[ClusterObject, ...] = (),
+    taken: str = "", home: str = "prod", name: str = "tool",
+) -> tuple[bool, int]:  # fmt: skip
+    """Return whether the emptied Service is explained, and how many Deployments are replaced."""
+    old, new = bare(home, name), bare("tools", name, ready=ready)
+    spaces = [namespace(one) for one in (home, "tools", "third", "fourth")]
+    gone = bare("fourth", name) if taken else []
+    view = view_of(spaces, old, new, *more, named)
+    for one in new:
+        if one.key.resource in (DEPLOYMENTS, SERVICES):
+            by_name = maker.user.username
+            view.history.note_created(one.uid, by_name, by_name, one.key, START)
+    now = START.plus_s(hours * 3600 + 60)
+    for one in gone:
+        view.history.note_removed(one.uid, one.key, now, by=taken)
+    impact = impact_of(delete(old[0], by=by), view, by=by, now=now)
+    (emptied,) = effects(impact, ServiceEmptied)
+    (removed,) = (
+        one for one in effects(impact, ObjectsRemoved) if one.resource == str(DEPLOYMENTS)
+    )
+    return emptied.explained, removed.replaced
+
+
+def test_what_its_maker_moved_to_another_namespace() -> None:
+    """By whoever it is: the next of it serves there, made within the hour under its name."""
+    assert moved() == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(lambda: moved(ready=False), id="the-next-never-starts"),
+        pytest.param(lambda: moved(maker=HANDLER), id="made-by-another"),
+        pytest.param(lambda: moved(hours=2), id="made-long-ago"),
+        pytest.param(lambda: moved(more=(bare("third"),)), id="one-of-many-of-that-name"),
+        pytest.param(
+            lambda: moved(taken=STRANGER.user.username), id="the-next-of-what-it-took-before"
+        ),
+    ],
+)
+def test_what_nobody_moved(told: object) -> None:
+    assert callable(told)
+    assert told() == (False, 0)
+
+
+def test_a_moved_part_that_is_named_yet_or_asked_by_all() -> None:
+    """Routes, and what pods have as their resolver, still lead to the one of before."""
+    route = thing(INGRESSES, "front", "prod", facts=RouteFacts((ServiceRef("prod", "tool"),)))
+    assert not moved(named=(route,))[0]
+    assert not moved(home="kube-system", name="kube-dns")[0]
+    assert moved(home="kube-system", name="typha")[0]

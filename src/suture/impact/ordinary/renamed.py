@@ -6,6 +6,9 @@ as many parts of the type for it within the hour as it has taken from it, and on
 these serves as well as what goes. So nothing is believed of parts that never start, nor of a keeper
 from which more goes than has come.
 
+Of a part that is made in another namespace under the name that it had, no keeper has to tell: who
+made the next takes the one before away.
+
 What is lost if one stands in for another than its own: a part for each part that was made.
 Source: Helm and Kustomize make what a chart or folder names, and then prune what it names no more.
 """
@@ -22,12 +25,15 @@ from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import SERVICES
+from suture.model.names import NAMESPACES, SERVICES, ObjectKey
 from suture.model.objects import ServiceFacts
 from suture.model.writes import HOUR_S
 
 KEPT_ASKED: Final = 1_024
 """LIMIT: objects of one keeper that are asked whether they were made lately, 0.5 us each."""
+
+SPACES_ASKED: Final = 1_024
+"""LIMIT: namespaces in which the next of a part is looked for, 0.3 us each."""
 
 
 def is_renamed(scene: Scene, row: int) -> bool:
@@ -39,10 +45,40 @@ def is_renamed(scene: Scene, row: int) -> bool:
         referrer not in scene.removed for referrer in view.referrers(row)
     ):
         return False
-    return any(
+    return is_moved(scene, row) or any(
         works_for(scene, view.key(keeper)) and _made(scene, row, keeper, now)
         for keeper, _ in view.targets(row, Edge.MANAGED_BY)
     )
+
+
+def is_moved(scene: Scene, row: int) -> bool:
+    """Whether the actor made the next of a part in another namespace within the hour, as good.
+
+    One for one: where others of that name stand elsewhere, or the actor took another one, nobody
+    knows which of them it is the next of. Not of what is kept for others than the actor.
+    """
+    view, now, resource = scene.view, scene.now, scene.view.resource(row)
+    spaces = view.rows(NAMESPACES)
+    if now is None or resource not in PARTS or len(spaces) > SPACES_ASKED:
+        return False
+    if not all(works_for(scene, mark) for mark in scene.marks(row)):
+        return False
+    home, name, found = view.namespace(row), view.name(row), False
+    for space in map(view.name, spaces):
+        if space == home:
+            continue
+        key = ObjectKey(resource, space, name)
+        one = view.find(key)
+        if one is not None:
+            goes = view.gone(one) or view.terminating(one)
+            if goes or not (_is_new(scene, one, now) and _as_good(view, one, row)):
+                return False
+            found = True
+        elif (taken := view.history.removed_at(key)) is not None and (
+            taken.by == scene.actor.user.username and now.ago_s(taken.at_ns) < HOUR_S
+        ):
+            return False
+    return found
 
 
 def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:

@@ -19,17 +19,19 @@ from suture.impact.ground.change import Resized, Rewritten
 from suture.impact.ground.unready import borne_out
 from suture.impact.nodes.agents import served_agents
 from suture.impact.ordinary.delivery import taken_over, turns_to_next
-from suture.impact.ordinary.hands import given_up, member_replaced
+from suture.impact.ordinary.hands import given_up, member_replaced, readers_of
 from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import cut_by_hand, stopped_by_hand
+from suture.impact.ordinary.renamed import is_moved
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.away import taken_and_away
 from suture.impact.traffic.extralabels import beyond_template
+from suture.impact.traffic.networkpolicies import is_dns
 from suture.impact.traffic.selection import next_keepers
 from suture.impact.traffic.shrinking import left_ready, taken_from_services
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
@@ -312,6 +314,8 @@ def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
     """Whether what a Service loses is let go of by who keeps it, and may be."""
     if given_up(scene, service, things) or goes_alone(scene, things):
         return True
+    if _moved(scene, service, things):
+        return True
     if len(things) != 1:
         return False
     (thing,) = things
@@ -320,6 +324,22 @@ def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
     parent = scene.view.controller(service)
     # WHY the Service too: it is the member's own, which the next member does not answer for.
     return parent >= 0 and parent == scene.view.controller(thing) and member_replaced(scene, thing)
+
+
+def _moved(scene: Scene, service: int, things: Collection[int]) -> bool:
+    """Whether the actor made a Service, and what it loses, anew in another namespace.
+
+    Nothing is known to name the one of before, nor is it there for the world or the whole cluster.
+    """
+    facts = scene.view.facts(service)
+    return (
+        bool(things)
+        and isinstance(facts, ServiceFacts)
+        and facts.type == "ClusterIP"
+        and all(is_moved(scene, row) for row in (service, *things))
+        and not is_dns(scene.view, service)
+        and readers_of(scene, service) == []
+    )
 
 
 def declared_size(view: GraphView, row: int) -> int:
