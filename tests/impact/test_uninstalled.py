@@ -16,11 +16,12 @@ from support.cluster import (
     operator,
     service,
     thing,
+    webhook,
     workload,
 )
 from suture.impact.causes.causes import Causes
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ObjectsRemoved, ServiceEmptied
+from suture.impact.effects import AdmissionPathBroken, ObjectsRemoved, ServiceEmptied
 from suture.impact.ground.change import Change
 from suture.impact.project import project
 from suture.model.actor import Actor
@@ -44,7 +45,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
+from suture.model.objects import ClusterObject, PodFacts, ServiceRef, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 HANDLER = operator("system:serviceaccount:gitops:controller")
@@ -352,6 +353,32 @@ def test_who_does_the_work_for_a_class_that_others_name(
     assert wanted(record("deployed"), naming) == 0
     assert wanted(record("uninstalling"), marked(naming, RELEASE)) == 0
     assert wanted(record("uninstalling")) == 0
+
+
+# ---------------------------------------------------------------- a webhook that goes last
+
+
+@pytest.mark.parametrize(
+    ("status", "marks", "by", "broken"),
+    [
+        pytest.param("uninstalling", (RELEASE,), HANDLER, 0, id="uninstalled"),
+        pytest.param("deployed", (RELEASE,), HANDLER, 1, id="upgraded"),
+        pytest.param("uninstalling", (), HANDLER, 1, id="made-by-the-engine-itself"),
+        pytest.param("uninstalling", (RELEASE,), OTHER, 1, id="by-another"),
+    ],
+)
+def test_a_webhook_of_a_release_goes_after_its_backend(
+    status: str, marks: tuple[ObjectKey, ...], by: Actor, broken: int
+) -> None:
+    """Helm has written that all of the release goes, and this comes last: nobody is left with it."""
+    gate = marked(webhook("gate", ServiceRef("prod", "part-0")), *marks)
+    view = cluster(namespace("prod"), shop(1, RELEASE), record(status), gate)
+    view.history.habits.note(update(None, record(status), by=HANDLER))
+    for name in (SERVICES, DEPLOYMENTS):
+        row = view.find(ObjectKey(name, "prod", "part-0"))
+        assert row is not None
+        impact = impact_of(delete(view.at(row), by=by), view, now=NOW, by=by)
+        assert len(effects(impact, AdmissionPathBroken)) == broken
 
 
 # ---------------------------------------------------------------- another release

@@ -20,6 +20,7 @@ from suture.impact.effects import (
 )
 from suture.impact.ground.bars import Bars, creation, on_pods
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ordinary.uninstalled import goes_along
 from suture.impact.scene import Scene
 from suture.impact.traffic.serving import ServingEffect
 from suture.model.graph import GraphView
@@ -96,6 +97,9 @@ def _paths(
         if referrer in scene.removed or view.resource(referrer) not in CALLING:
             continue
         source = view.at(referrer)
+        # WHY no definition: releases leave them behind.
+        if source.key.resource != CRDS and goes_along(scene, referrer):
+            continue
         for use in uses_of(source):
             if use.service != ref or in_vain(view, source):
                 continue

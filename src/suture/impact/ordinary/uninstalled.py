@@ -88,6 +88,14 @@ def leaves_its_users(scene: Scene, row: int) -> bool:
     return False
 
 
+def goes_along(scene: Scene, row: int) -> bool:
+    """Whether an object is of a release that the actor takes away as a whole.
+
+    WHY before it does: webhook configurations come last in an order that does not know their kind.
+    """
+    return any(works_for(scene, key) and _goes_whole(scene, key) for key in scene.marks(row))
+
+
 def _classes_of(view: GraphView, manager: int) -> list[int]:
     """Return the classes that a release or application keeps."""
     return [
