@@ -15,14 +15,18 @@ from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     AUTOSCALERS,
+    CRON_JOBS,
     DEPLOYMENTS,
     HTTP_ROUTES,
     INGRESSES,
+    JOBS,
     PODS,
     REPLICA_SETS,
+    SERVICE_ACCOUNTS,
     SERVICES,
     STATEFUL_SETS,
     Gvr,
@@ -117,6 +121,46 @@ def test_not_by_a_machine() -> None:
     cluster = Cluster()
 
     assert not cluster.stop(cluster.all[0][0], by="system:serviceaccount:tools:janitor")
+
+
+HOOK = "system:serviceaccount:shop:hooks"
+KEPT = Need(Edge.MANAGED_BY, ObjectKey(RELEASES, "shop", "shop"))
+
+
+@pytest.mark.parametrize(
+    ("by", "maker", "hours", "scheduled", "reader", "explained"),
+    [
+        pytest.param(HOOK, PERSON, 0, False, None, True, id="a-hook"),
+        pytest.param(HOOK, PERSON, 0, False, KEPT, True, id="behind-a-route-of-the-same-release"),
+        pytest.param(HOOK, PERSON, 0, False, SERVICES, False, id="behind-a-route-of-another"),
+        pytest.param(HOOK, HOOK, 0, False, None, False, id="that-sent-itself"),
+        pytest.param(HOOK, PERSON, 2, False, None, False, id="long-ago"),
+        pytest.param(HOOK, PERSON, 0, True, None, False, id="by-schedule"),
+        pytest.param(
+            "system:serviceaccount:tools:hooks", PERSON, 0, False, None, False, id="from-elsewhere"
+        ),
+    ],
+)
+def test_an_errand_stops_what_it_was_sent_for(
+    by: str, maker: str, hours: int, scheduled: bool, reader: object, explained: bool
+) -> None:
+    """A Job that somebody made within the hour runs as the actor, in the namespace."""
+    cluster = Cluster()
+    account = thing(SERVICE_ACCOUNTS, "hooks", by.split(":")[2])
+    plan = thing(CRON_JOBS, "nightly", "shop")
+    job = thing(JOBS, "migrate", "shop", owners=[owner(plan)] if scheduled else [])
+    pod = thing(PODS, "migrate-1", "shop", owners=[owner(job)], facts=PodFacts(ready=True))
+    runs = msgspec.structs.replace(pod, needs=(Need(Edge.SERVICE_ACCOUNT, account.key),))
+    first, *rest = cluster.all[0]
+    first = msgspec.structs.replace(first, needs=(*first.needs, KEPT))
+    kept = (KEPT,) if reader is KEPT else ()
+    route = [msgspec.structs.replace(ROUTE, needs=(*ROUTE.needs, *kept))] if reader else []
+    things = (first, rest, account, plan, job, runs, route)
+    cluster.view = GraphView(graph_of(*things), History())
+    made_at = Now(START.mono_ns - hours * 3600 * 10**9, START.utc_s - hours * 3600)
+    cluster.view.history.note_created(job.uid, maker, maker, job.key, made_at)
+
+    assert cluster.stop(first, by=by) is explained
 
 
 @pytest.mark.parametrize(

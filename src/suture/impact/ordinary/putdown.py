@@ -4,7 +4,10 @@ Beside `stopping`, where an operator does as it was asked. Who retires an applic
 namespace, scales down what runs there, Deployment by Deployment; nothing is lost that the same
 command does not bring back. So it is believed of a person, of one namespace within the hour, and of
 no Service that anything else is known to need, or that is there for the world outside; and not of
-what runs wide. Never of a machine: one that is mistaken is so everywhere.
+what runs wide. Never of a machine: one that is mistaken is so everywhere. But of an errand: a Job
+of this hour, which somebody else made in that namespace, runs as the actor. So a hook of a chart
+stops what it is about to migrate or to take away, and what names the Service is of that chart.
+Source: Helm, chart hooks (`pre-upgrade`, `pre-delete`).
 
 What is lost if it was a slip: the requests to `PUT_DOWN` applications of one namespace, until their
 sizes are set again; or what `CUT_DOWN` workloads have too few pods for, each left a `LEFT`th.
@@ -19,8 +22,18 @@ from suture.impact.causes.sizes import asked_for
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.hands import read_by_name, readers_of
 from suture.impact.scene import Scene
-from suture.model.actor import is_person
-from suture.model.names import DEPLOYMENTS, RESERVED, STATEFUL_SETS
+from suture.model.actor import account_of, is_person
+from suture.model.clock import Now
+from suture.model.edges import Edge
+from suture.model.names import (
+    DEPLOYMENTS,
+    JOBS,
+    MUTATING_WEBHOOKS,
+    PODS,
+    RESERVED,
+    STATEFUL_SETS,
+    VALIDATING_WEBHOOKS,
+)
 from suture.model.writes import HOUR_S
 
 PUT_DOWN: Final = 12
@@ -37,6 +50,11 @@ CUT_DOWN: Final = 12
 LEFT: Final = 5
 """The share of its pods that such a workload keeps, one in so many: ten to two is a size that was
 thought of, forty to one is a default."""
+
+RUNS_ASKED: Final = 64
+"""LIMIT: pods and Jobs of one account that are asked whether they are an errand, 1 us each."""
+
+_WEBHOOKS: Final = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 
 
 def cut_by_hand(scene: Scene, resized: Resized) -> bool:
@@ -57,13 +75,14 @@ def cut_by_hand(scene: Scene, resized: Resized) -> bool:
 
 
 def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
-    """Whether a person stops a workload by its name, and nothing else names its Service."""
+    """Whether a person or an errand stops a workload by its name, and nobody else needs it."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
-    if now is None or resized.asked or not is_person(identity):
-        return False
-    if resized.after or resized.before > WIDE:
+    if now is None or resized.asked or resized.after or resized.before > WIDE:
         return False
     row, namespace = resized.row, view.namespace(resized.row)
+    by_person = is_person(identity)
+    if not by_person and not _is_errand(scene, namespace, now):
+        return False
     # WHY not what has an owner: that answers for its size, and is what a person would ask.
     if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
         return False
@@ -74,4 +93,33 @@ def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
     if here >= PUT_DOWN or counted(put_down(identity), now, HOUR_S) > here:
         return False
     readers = readers_of(scene, service)
-    return readers is not None and all(one == row for one in readers)
+    return readers is not None and all(
+        one == row or (not by_person and _goes_still(scene, row, one)) for one in readers
+    )
+
+
+def _is_errand(scene: Scene, namespace: str, now: Now) -> bool:
+    """Whether a Job of a namespace runs as the actor, which somebody else made within the hour."""
+    view, identity = scene.view, scene.actor.user.username
+    key = account_of(identity)
+    if key is None or key.namespace != namespace or key.name == "default":
+        return False
+    account = view.find(key)
+    if account is None:
+        return False
+    for one in view.sources(account, Edge.SERVICE_ACCOUNT)[:RUNS_ASKED]:
+        job = view.controller(one) if view.resource(one) == PODS else one
+        if job < 0 or view.resource(job) != JOBS or view.has_owner(job):
+            continue
+        made = view.history.creation(view.uid(job))
+        if made is not None and made.identity != identity and now.ago_s(made.at_ns) < HOUR_S:
+            return True
+    return False
+
+
+def _goes_still(scene: Scene, row: int, reader: int) -> bool:
+    """Whether what names a Service is of what keeps the workload, or is judged by itself."""
+    if scene.view.resource(reader) in _WEBHOOKS:
+        return True
+    marks = scene.marks(row)
+    return any(one in marks for one in scene.marks(reader))
