@@ -72,6 +72,9 @@ class Monitored:
         pytest.param({"groups": [{"shards": 4}]}, {"groups": [{"shards": 3}]}, 0, id="without"),
         pytest.param({"days": 9}, {"days": 3}, 0, id="a number of something else"),
         pytest.param({"shards": 4}, {"shards": 0}, 0, id="none, which may be of anything"),
+        pytest.param({"pairs": 2}, {"pairs": 1}, 2, id="two for each"),
+        pytest.param({"pairs": 3}, {"pairs": 2}, 0, id="not as many for each"),
+        pytest.param({"pairs": 1}, {"pairs": 0}, 0, id="all that there are for one"),
         pytest.param({"shards": 3}, {"shards": 4}, 0, id="more"),
         pytest.param({"on": True}, {"on": False}, 0, id="no number"),
     ],
@@ -93,6 +96,50 @@ def test_without_such_a_write_nothing_is_explained() -> None:
     assert monitored.explained(3) == 1
     monitored.rewrite({"shards": 3}, {"shards": 4})
     assert monitored.explained(3) == 0
+
+
+def test_what_there_are_two_of_for_each_may_go_once() -> None:
+    """Of four sets for two pairs two go, and none once there are two pairs again."""
+    monitored = Monitored()
+    monitored.rewrite({"pairs": 2}, {"pairs": 1})
+    assert [monitored.explained(3), monitored.explained(1, 2, 3)] == [1, 2]
+    monitored.rewrite({"pairs": 1}, {"pairs": 2})
+    assert monitored.explained(3) == 0
+
+
+def test_ways_in_are_not_counted_for_each() -> None:
+    """The twin: of Services there are two, or four, for many reasons."""
+    ways = [thing(SERVICES, f"way-{at}", "prod", owners=[owner(MONITOR)]) for at in range(4)]
+    monitored = Monitored(*ways)
+    monitored.rewrite({"pairs": 2}, {"pairs": 1})
+    (found,) = effects(impact_of(delete(ways[3]), monitored.view), ObjectsRemoved)
+    assert found.explained == 0
+
+
+@pytest.mark.parametrize(
+    ("stopped", "lasting"),
+    [
+        pytest.param((), 0, id="the first of two"),
+        pytest.param((2,), 0, id="the second"),
+        pytest.param((1, 2), 1, id="one more than the parent can spare"),
+    ],
+)
+def test_a_set_that_is_stopped_before_it_goes(stopped: tuple[int, ...], lasting: int) -> None:
+    """Of sets of one for each host, as many are stopped as there are too many."""
+    sets = [
+        thing(STATEFUL_SETS, f"host-{at}", "prod", owners=[owner(MONITOR)], facts=sized(1))
+        for at in range(4)
+    ]
+    pod = thing(PODS, "host-3-0", "prod", owners=[owner(sets[3])], facts=PodFacts(ready=True))
+    graph = graph_of(MONITOR, sets, pod)
+    monitored = Monitored()
+    monitored.view = GraphView(graph, History())
+    monitored.rewrite({"shards": 2}, {"shards": 1})
+    for at in stopped:
+        graph.put(msgspec.structs.replace(sets[at], facts=sized(0)))
+    smaller = msgspec.structs.replace(sets[3], facts=sized(0))
+    (lost,) = effects(impact_of(update(sets[3], smaller), monitored.view), PodsLost)
+    assert lost.lasting == lasting
 
 
 @pytest.mark.parametrize(

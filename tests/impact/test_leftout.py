@@ -30,6 +30,7 @@ from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFac
 from suture.model.overlay import Overlay
 from suture.model.request import intent_of
 from suture.model.selectors import Selector
+from suture.model.writes import TEN_MINUTES_S
 
 DATABASES = Resource("db.example.com", "databases")
 DATABASE = thing(DATABASES, "shop", "prod")
@@ -638,3 +639,34 @@ def test_claims_of_a_part_whose_set_was_taken_away_at_once(sizes: tuple[int, ...
     for size in sizes:
         database.view.history.writes.note(set_of_cold, Deed(What.SCALED, "operator", size), START)
     assert database.explained(cold[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("later", "used", "explained"),
+    [
+        pytest.param(TEN_MINUTES_S, True, 1, id="put in its place"),
+        pytest.param(TEN_MINUTES_S - 1, True, 0, id="put there just now"),
+        pytest.param(TEN_MINUTES_S, False, 0, id="used by nobody"),
+    ],
+)
+def test_a_claim_of_a_part_in_whose_place_another_was_put(
+    later: int, explained: int, *, used: bool
+) -> None:
+    """Of members that another set has taken over from, one claim goes for each at work.
+
+    Such a claim is called after the member that uses it.
+    """
+    cold, second = (
+        thing(
+            CLAIMS, f"shop-cold-{number}-data", "prod", owners=[owner(DATABASE)],
+            facts=ClaimFacts(bound=True, volume=f"pv-{number}"),
+        )
+        for number in "ab"
+    )  # fmt: skip
+    claim, *hot = node_set("hot", used=used)
+    new = replace(claim, created=cold.created + later)
+    database = Database()
+    for parts, told in (((cold, new, hot), explained), ((cold, second, new, hot), 0)):
+        database.view = GraphView(graph_of(DATABASE, *parts), History())
+        database.rewrite(HOT_AND_COLD, HOT)
+        assert database.explained(cold) == told

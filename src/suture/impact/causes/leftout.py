@@ -38,6 +38,7 @@ from suture.model.names import (
 )
 from suture.model.objects import WorkloadFacts
 from suture.model.request import Request
+from suture.model.writes import TEN_MINUTES_S
 
 SHORTEST: Final = 3
 """Letters of a part's name from which it is looked for anywhere in the names of children."""
@@ -102,7 +103,7 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
     name, above = view.name(row), view.name(parent)
     if resource == CLAIMS:
         # WHY behind the parent's: before it stands what the volume is called, as parts are too.
-        below = _words(name.partition(f"-{above}-")[2])
+        below = _words(f"-{name}".partition(f"-{above}-")[2])
     else:
         below = _words(name.removeprefix(above))
     if _called_by_type(resource, names):
@@ -229,19 +230,45 @@ def set_aside(view: GraphView, claim: int) -> bool:
     Nobody uses it, its StatefulSet was scaled to nothing before it went, or its parent has struck
     that very member from a list; and of the other claims of the same parent one is used by a Ready
     pod. WHY emptied: who takes members away one after the other has moved what they held; who
-    deletes the set under them has not.
+    deletes the set under them has not, unless others were put in their place before.
     """
     parent = view.controller(claim)
     if mounting(view, claim):
         return False
     if not (_was_emptied(view, claim) or (parent >= 0 and struck(view, parent, claim))):
-        return False
+        return parent >= 0 and _has_successors(view, parent, claim)
     beside = view.children_of(parent)[:SIBLINGS] if parent >= 0 else ()
     return any(
         view.serves(pod)
         for one in beside
         if one != claim and view.resource(one) == CLAIMS
         for pod in mounting(view, one)
+    )
+
+
+def _has_successors(view: GraphView, parent: int, claim: int) -> bool:
+    """Whether for each claim of a parent that nobody uses there is a younger one at work.
+
+    Of those that bear the same labels: Ready pods use it, and it was made ten minutes later than
+    the one that goes at least.
+    """
+    called, since = view.labels(claim).keys(), view.created(claim) + TEN_MINUTES_S
+    alike = [
+        one
+        for one in view.staying(view.children_of(parent)[:SIBLINGS])
+        if view.resource(one) == CLAIMS
+        and not view.terminating(one)
+        and view.labels(one).keys() == called
+    ]
+    users = {one: mounting(view, one) for one in alike}
+    idle = sum(not pods for pods in users.values())
+    return (
+        0
+        < idle
+        <= sum(
+            view.created(one) >= since and any(map(view.serves, pods))
+            for one, pods in users.items()
+        )
     )
 
 

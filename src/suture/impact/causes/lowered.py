@@ -2,15 +2,15 @@
 
 By whatever name, the number was as many as the parent had children of a type, or as many of them as
 are labelled alike: the workers of a group; or up to it they are numbered by a label, as shards are;
-or as many as the pods that its children of types of their own keep for it, as a pool has a set of
-brokers.
+or as many as there were twos or threes of a type, as two hosts for each shard; or as many as the
+pods that its children of types of their own keep for it, as a pool has a set of brokers.
 LIMIT: of what was lowered before Suture was there nobody knows.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from suture.impact.causes.marked import note_lowered
@@ -20,12 +20,19 @@ from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.difference import numbers_changed
 from suture.model.graph import GraphView
-from suture.model.names import PODS, Resource
-from suture.model.objects import ServiceFacts
+from suture.model.names import PODS, REPLICA_SETS, SERVICES, Resource
+from suture.model.objects import ServiceFacts, WorkloadFacts
 from suture.model.request import Request
 
 CHILDREN_COUNTED: Final = 1_000
 """LIMIT: children of a custom resource that are counted by type, 1 us each."""
+
+EACH: Final = 4
+"""LIMIT: children of a type that there may be for each that a number counts: two hosts for each
+shard, a standby for each server, three volumes for each member. More would fit any number."""
+
+MANIFOLD: Final = frozenset({str(SERVICES), str(REPLICA_SETS)})
+"""Ways in, and what is left over of rollouts: of these there are many for other reasons."""
 
 BELOW: Final = "pods below"
 """By what it is remembered that a number of pods was lowered that custom children keep."""
@@ -40,8 +47,11 @@ class Lowered:
         self._view = view
         self._beyond: dict[tuple[int, str], int] = {}
 
-    def lets_go(self, row: int, resource: Resource) -> bool:
-        """Whether an object's parent can spare it, which is then this one."""
+    def lets_go(self, row: int, resource: Resource, *, awake: bool = False) -> bool:
+        """Whether an object's parent can spare it, which is then this one.
+
+        `awake`: of its workloads only those count that are not stopped: this one is to be.
+        """
         view = self._view
         writes = view.history.writes
         parent = view.controller(row) if writes.lowered else -1
@@ -50,7 +60,7 @@ class Lowered:
         sizes, group = writes.sizes(view.uid(parent)), str(resource)
         if sizes and is_beyond(view, parent, resource, row):
             return True
-        wanted = sizes.get(group)
+        wanted = sizes.get(group, _for_each(sizes, group))
         # WHY first: hardly any parent had a number lowered, and to read labels costs more.
         if wanted is None and sizes:
             group = group_of(view, row)
@@ -65,7 +75,7 @@ class Lowered:
             return False
         at = parent, group
         if at not in self._beyond:
-            self._beyond[at] = self._count(parent, resource, group) - wanted
+            self._beyond[at] = self._count(parent, resource, group, awake=awake) - wanted
         self._beyond[at] -= 1
         return self._beyond[at] >= 0
 
@@ -87,20 +97,14 @@ class Lowered:
         self._beyond[at] -= 1
         return self._beyond[at] >= 0
 
-    def _count(self, parent: int, resource: Resource, group: str) -> int:
+    def _count(self, parent: int, resource: Resource, group: str, *, awake: bool) -> int:
         """Return how many children of a type a parent has, in a group where it is one."""
         view, of_type = self._view, group == str(resource)
         return sum(
             view.resource(one) == resource and (of_type or group_of(view, one) == group)
             for one in view.staying(view.children_of(parent))
-            if not view.terminating(one)
+            if not view.terminating(one) and not (awake and _is_stopped(view, one))
         )
-
-
-def beyond_number(view: GraphView, row: int) -> bool:
-    """Whether an object is numbered, by a label, beyond what its parent was lowered to."""
-    parent = view.controller(row) if view.history.writes.lowered else -1
-    return parent >= 0 and is_beyond(view, parent, view.resource(row), row)
 
 
 def is_beyond(view: GraphView, parent: int, resource: Resource, row: int) -> bool:
@@ -108,13 +112,36 @@ def is_beyond(view: GraphView, parent: int, resource: Resource, row: int) -> boo
 
     WHY the type: what belongs to a child is labelled as that is, and goes with it.
     """
-    sizes, start = view.history.writes.sizes(view.uid(parent)), f"{resource} by "
+    sizes, start = view.history.writes.sizes(view.uid(parent)), _numbered(resource, "")
     labels = view.labels(row) if any(one.startswith(start) for one in sizes) else {}
     return any(
         _number(labels.get(group.removeprefix(start), "")) >= wanted
         for group, wanted in sizes.items()
         if group.startswith(start)
     )
+
+
+def stops(view: GraphView, row: int) -> bool:
+    """Whether a parent can spare a workload, of those of its type that are not stopped yet."""
+    return Lowered(view).lets_go(row, view.resource(row), awake=True)
+
+
+def _is_stopped(view: GraphView, row: int) -> bool:
+    facts = view.facts(row)
+    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
+
+
+def _for_each(sizes: Mapping[str, int], kind: str) -> int | None:
+    """Return how many children of a type a parent wants of which it has a few for each."""
+    for times in range(2, EACH + 1) if sizes else ():
+        number = sizes.get(_times(kind, times))
+        if number is not None:
+            return number * times
+    return None
+
+
+def _times(kind: str, times: int) -> str:
+    return f"{kind} x{times}"
 
 
 def _others_serve(view: GraphView, pod: int, alike: int) -> bool:
@@ -139,9 +166,9 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
     """Remember of a custom resource that a number of its children was lowered.
 
     By whatever name: it was as many as the children of one type, or as those of them that are
-    labelled alike, or as the numbers that they bear, and is less; or as many as the pods of its
-    custom children, and is less or nothing; or as many as the pods that one of its workloads, and
-    no other, is to have.
+    labelled alike, or as the numbers that they bear, or there were a few of a type for each, and is
+    less; or as many as the pods of its custom children, and is less or nothing; or as many as the
+    pods that one of its workloads, and no other, is to have.
     WHY else not none: a number that goes from one to nothing is mostly of something else.
     """
     if not is_custom(view.resource(row)):
@@ -172,6 +199,13 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
         if not fewer and 1 < before < len(alive):
             numbers = numbers or _numbers_of(view, alive)
             fewer = _numbered_to(numbers, before)
+        fewer += [
+            _times(kind, count // before)
+            for kind, count in counts.items()
+            if kind not in MANIFOLD and not count % before and 1 < count // before <= EACH
+            # WHY not of what is numbered: there it is known which of them go.
+            if not any(one.startswith(_numbered(kind, "")) for one in fewer)
+        ]
         for kind in fewer:
             writes.note_fewer(view.uid(row), kind, after)
 
@@ -193,7 +227,12 @@ def _numbered_to(numbers: dict[tuple[Resource, str], set[int]], count: int) -> l
     """
     fits = [at for at, has in numbers.items() if len(has) == count == max(has) + 1]
     alone = Counter(resource for resource, _ in fits)
-    return [f"{resource} by {label}" for resource, label in fits if alone[resource] == 1]
+    return [_numbered(resource, label) for resource, label in fits if alone[resource] == 1]
+
+
+def _numbered(kind: Resource | str, label: str) -> str:
+    """Return by what it is remembered that children of a type are numbered by a label."""
+    return f"{kind} by {label}"
 
 
 def _number(value: str) -> int:

@@ -7,7 +7,7 @@ databases keep several workloads for one number, so that what stands beside one 
 from __future__ import annotations
 
 from suture.impact.causes.leftout import is_of_part, left_out
-from suture.impact.causes.lowered import beyond_number
+from suture.impact.causes.lowered import stops
 from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
@@ -68,18 +68,17 @@ def resize_explained(
     """Whether somebody who may decide wants a workload no larger than `after`.
 
     That is an autoscaler whose bounds allow it, or the custom resource behind it that says so, or
-    has left out the part or member that it is; or is itself on its way out, and takes the workload
-    along. The autoscaler that is `written` explains nothing: it is what asks for the size; nor does
-    any that lets go `together` with too many others. `by`: the identity that sets it, where that is
-    known.
+    has left out the part or member that it is, or wants fewer of its kind; or is itself on its way
+    out, and takes the workload along. The autoscaler that is `written` explains nothing: it is what
+    asks for the size; nor does any that lets go `together` with too many others. `by`: the identity
+    that sets it, where that is known.
     """
     if not together and _within_bounds(
         view, row, after, written.row if written is not None else None, by
     ):
         return True
-    if after == 0 and (
-        left_out(view, row) or _goes(view, view.controller(row)) or beyond_number(view, row)
-    ):
+    goes = after == 0 and _goes(view, view.controller(row))
+    if goes or (after == 0 and (left_out(view, row) or stops(view, row))):
         return True
     return any(
         not view.terminating(parent)
