@@ -66,6 +66,25 @@ def test_a_broken_member_is_started_anew(of: ClusterObject) -> None:
     assert given_up(broken, member(0, of=of), of=of)
 
 
+def two_claims(number: int, *, ready: bool = True, deleted: float = 0.0) -> list[ClusterObject]:
+    """Return a member of a custom resource that keeps its log in a claim of its own."""
+    claim, volume, pod = member(number, ready=ready, of=CLUSTER)
+    log = thing(
+        CLAIMS, f"db-{number}-log", "prod", owners=[owner(CLUSTER)], facts=claim.facts,
+        deleted=deleted,
+    )  # fmt: skip
+    needs = (*pod.needs, Need(Edge.CLAIM, log.key))
+    return [claim, volume, msgspec.structs.replace(pod, needs=needs), log]
+
+
+@pytest.mark.parametrize("deleted", [0.0, 1.0], ids=["the first", "the second"])
+def test_a_broken_member_that_has_two_claims(deleted: float) -> None:
+    """Both go, one after the other; that of another member which is not well is none of them."""
+    broken, well = two_claims(2, ready=False, deleted=deleted), two_claims(0)
+    assert given_up(broken, well, of=CLUSTER)
+    assert not given_up(broken, well, two_claims(1, ready=False), of=CLUSTER)
+
+
 @pytest.mark.parametrize(
     "members",
     [

@@ -3,7 +3,7 @@
 So a member whose data is damaged, or too far behind, is given an empty volume and copies all from
 the others: its claim is deleted, then its pod. Told by what is there: a person names that claim
 alone, its pods have not been Ready for ten minutes, and every other claim of the set is used by a
-Ready pod. Never by a machine: it takes a member for broken that waits for a node, and does so to
+Ready pod, or by that member too. Never by a machine: it takes a member for broken that waits for a node, and does so to
 the next. Pure.
 
 What is lost if the others hold other data: what that member alone had, and could not serve.
@@ -30,7 +30,7 @@ def of_broken_member(scene: Scene, claim: int) -> bool:
     pods, since = mounting(view, claim), now.utc_s - TEN_MINUTES_S
     if not pods or any(view.serves(pod) or view.created(pod) > since for pod in pods):
         return False
-    others = _beside(view, claim)
+    others = [one for one in _beside(view, claim) if pods != mounting(view, one)]
     return 0 < len(others) <= SIBLINGS and all(_is_served(view, one) for one in others)
 
 
