@@ -269,6 +269,23 @@ def test_what_a_step_made_may_go_with_its_owner(tmp_path: Path) -> None:
     assert report.verdict == "passed", told(report)
 
 
+def test_an_owner_that_an_update_writes_gets_its_uid(tmp_path: Path) -> None:
+    """As one that is created or patched with: what is changed goes along with it."""
+    thing = "resource: configmaps, namespaces: [shop]"
+    owner = "{apiVersion: v1, kind: ConfigMap, name: whole, controller: true}"
+    report = of(
+        tmp_path,
+        "benign",
+        f"{{by: janitor, verb: create, {thing}, names: [whole, part], body: {{data: {{}}}}}}",
+        f"{{by: janitor, verb: update, {thing}, names: [part],"
+        f" body: {{metadata: {{ownerReferences: [{owner}]}}}}}}",
+        f"{{by: janitor, verb: delete, {thing}, names: [whole]}}",
+        f"{{verb: wait, {thing}, names: [part], until: gone, over: 30s}}",
+    )
+
+    assert report.verdict == "passed", told(report)
+
+
 def test_namespaces_keep_their_labels_whichever_shape_comes_last(tmp_path: Path) -> None:
     """Every shape brings the namespaces that it stands in, and says nothing of their labels."""
     file = tmp_path / "labels.yaml"

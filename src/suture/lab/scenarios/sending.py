@@ -210,9 +210,9 @@ class Sender:
         for attempt in range(CONFLICT_TRIES):
             live = await client.get(source)
             try:
-                return await client.update(
-                    path, self._changed(step, target, live), **_manager(step)
-                )
+                # WHY here too: what is changed in an object may be its owners.
+                changed = await resolved_owners(self._cluster, self._changed(step, target, live))
+                return await client.update(path, changed, **_manager(step))
             except ApiConflictError as error:
                 if refusal_in(error.message) or attempt == CONFLICT_TRIES - 1:
                     raise
