@@ -572,6 +572,31 @@ def test_an_owner_that_does_not_call_itself_the_controller() -> None:
     assert (proxy, members) == ([1, 1], [0, 0])
 
 
+@pytest.mark.parametrize(
+    ("label", "off", "explained"),
+    [
+        ("db.example.com/component", "connectionPooler", 1),
+        ("application", "connectionPooler", 1),
+        ("application", "monitoring", 0),
+        ("note", "connectionPooler", 0),
+    ],
+)
+def test_a_part_that_only_a_label_calls_as_its_parent_does(
+    label: str, off: str, explained: int
+) -> None:
+    """Of what is called `pooler` a label says that it is the connection pooler."""
+    labels = {label: "db-connection-pooler"}
+    facts = WorkloadFacts(2, Selector.of(labels))
+    pooler = thing(
+        STATEFUL_SETS, "shop-pooler", "prod", owners=[owner(DATABASE)], labels=labels, facts=facts
+    )
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, pooler), History())
+    both: Spec = {"connectionPooler": {"enabled": True}, "monitoring": {"enabled": True}}
+    database.rewrite(both, {**both, off: {"enabled": False}})
+    assert database.explained(pooler) == explained
+
+
 def node_set(name: str, *, there: bool = True, used: bool = True) -> list[ClusterObject]:
     """Return a set of one member, with a claim of the database that its pod uses, or nobody."""
     facts = PodFacts(ready=True, node="node-1")

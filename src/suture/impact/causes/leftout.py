@@ -9,7 +9,7 @@ remembered of each write, so that of what was left out before Suture was there n
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate
 from typing import Final
 
@@ -55,6 +55,10 @@ CALLED: Final = {
     NETWORK_POLICIES: frozenset({"networkpolicy", "networkpolicie"}),
 }
 """What a part is called that is one object of a type: that has the name of what it guards."""
+
+COMPONENTS: Final = frozenset({"component", "application"})
+"""Labels, behind any prefix, that tell what an object is in the words of its parent's parts, where
+its own name is shorter: the `connectionPooler` of a database is called `pooler`."""
 
 _OUTWARD: Final = frozenset({"expose", "exposed", "external", "externally", "exposure"})
 """Words of what a part is called by which something is reached in a further way."""
@@ -110,12 +114,21 @@ def _left_out(view: GraphView, parent: int, row: int) -> bool:
         return True
     if resource == SERVICES and _is_further_way(view, row, names):
         return True
+    called = [below] if resource == CLAIMS else [below, *_components(view, row)]
     # WHY only Services: what listens at a port does more than that.
     return any(
-        _within(_words(part), below)
+        _within(_words(part), one)
         for part in names
         if resource == SERVICES or not part.startswith(OF_A_PORT)
+        for one in called
     )
+
+
+def _components(view: GraphView, row: int) -> Iterator[list[str]]:
+    """Yield the words of what the labels of an object say that it is."""
+    for name, value in view.labels(row).items():
+        if name.rpartition("/")[2] in COMPONENTS:
+            yield _words(value)
 
 
 def _leads_below(view: GraphView, parent: int, service: int) -> bool:

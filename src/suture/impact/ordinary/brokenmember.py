@@ -3,8 +3,8 @@
 So a member whose data is damaged, or too far behind, is given an empty volume and copies all from
 the others: its claim is deleted, then its pod. Told by what is there: a person names that claim
 alone, its pods have not been Ready for ten minutes, and every other claim of the set is used by a
-Ready pod, or by that member too. Never by a machine: it takes a member for broken that waits for a node, and does so to
-the next. Pure.
+Ready pod, or by that member too. Never by a machine: it takes a member for broken that waits for a
+node, and does so to the next. Pure.
 
 What is lost if the others hold other data: what that member alone had, and could not serve.
 """
