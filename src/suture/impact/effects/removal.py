@@ -57,9 +57,10 @@ class PodsLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `maker` is what stands behind them: the workload at the root of their controllers, or the pod
     itself where nothing does. Every pod is in exactly one of `explained`, `self_healing` and
     `lasting`. `leaving` are pods of the same maker whose removal was admitted and not yet seen.
-    `drained`: of the ready ones, those on a node that is closed to new pods or going. `back`: pods
-    taken from the same controllers within the last hour, all of which are back: as many are Ready
-    as the maker wants, and none is leaving; 0 while any is missing. `foreign`: of
+    `drained`: of the ready ones, those on a node that is closed to new pods or going, or has a
+    taint that their workload does not tolerate. `back`: pods taken from the same controllers within
+    the last hour, all of which are back: as many are Ready as the maker wants, and none is leaving;
+    0 while any is missing. `foreign`: of
     the lasting ones, those that the model cannot tie to the actor. `wanted`: pods that a living
     custom resource or autoscaler behind the maker asks for, -1 where none says.
     """
