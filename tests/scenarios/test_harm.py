@@ -272,6 +272,22 @@ ALLOW = thing(
 )
 
 
+def gate(peer: dict[str, Any], port: int = 53) -> Thing:
+    """Return an ingress policy before the pods of DNS, with one rule."""
+    ports = [{"port": port, "protocol": "UDP"}]
+    spec = {
+        "podSelector": {},
+        "policyTypes": ["Ingress"],
+        "ingress": [{"from": [peer], "ports": ports}],
+    }
+    return thing("gate", metadata={"namespace": "kube-system"}, spec=spec)
+
+
+OURS: Thing = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "platform"}}}
+THEIRS: Thing = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "a"}}}
+SAME: Thing = {"podSelector": {}}
+
+
 @pytest.mark.parametrize(
     ("after", "wanted"),
     [
@@ -279,10 +295,15 @@ ALLOW = thing(
         (dns(ready=False, policies=[]), 1),
         (dns(ready=True, policies=[DENY]), 1),
         (dns(ready=True, policies=[DENY, ALLOW]), 0),
+        (dns(ready=True, policies=[gate(OURS)]), 1),
+        (dns(ready=True, policies=[gate(SAME)]), 1),
+        (dns(ready=True, policies=[gate(THEIRS, port=9153)]), 1),
+        (dns(ready=True, policies=[gate(THEIRS)]), 0),
+        (dns(ready=True, policies=[gate({"ipBlock": {"cidr": "0.0.0.0/0"}})]), 0),
     ],
 )
 def test_dns_that_cannot_be_asked(after: Observation, wanted: int) -> None:
-    """Without an endpoint nobody can; behind egress policies only whom one of them lets."""
+    """Without an endpoint nobody can; behind policies, there or before DNS, whom they let."""
     before = dns(ready=True, policies=[])
 
     assert PROBES["dns_unreachable"].measure(before, after) == wanted

@@ -6,7 +6,7 @@ resources that it reads, and its docstring, which is its help. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from suture.lab.scenarios.cluster import Object
@@ -26,6 +26,10 @@ SPACES = "namespaces"
 WORKLOADS = ("deployments.apps", "statefulsets.apps", "replicasets.apps")
 CONFIGS = ("configmaps", "secrets")
 POLICIES = "networkpolicies.networking.k8s.io"
+
+_DNS_SPACE = "kube-system"
+_DNS = {"k8s-app": "kube-dns"}
+_NAME_LABEL = "kubernetes.io/metadata.name"
 
 Measure = Callable[[Observation, Observation], int]
 
@@ -158,7 +162,8 @@ def lines_lost(before: Observation, after: Observation) -> int:
 def dns_unreachable(before: Observation, after: Observation) -> int:
     """Namespaces with running pods that could ask the cluster's DNS before and cannot now.
 
-    Cannot: kube-dns has no ready endpoint, or network policies let no pod there ask port 53.
+    Cannot: kube-dns has no ready endpoint, or network policies there let no pod ask port 53, or
+    those of kube-system let none of them in.
     """
     return len(_without_dns(after) - _without_dns(before))
 
@@ -255,11 +260,18 @@ def _without_dns(moment: Observation) -> set[str]:
         running.setdefault(pod["metadata"].get("namespace", ""), []).append(pod)
     if not _dns_serves(moment):
         return set(running)
-    policies = [p for p in moment.of(POLICIES).values() if "Egress" in _types(p)]
+    policies = list(moment.of(POLICIES).values())
+    leaving = [one for one in policies if "Egress" in _types(one)]
+    entering = [one for one in policies if "Ingress" in _types(one) and _before_dns(one)]
+    spaces = {one["metadata"]["name"]: labels_of(one) for one in moment.of(SPACES).values()}
     return {
         space
         for space, pods in running.items()
-        if pods and all(_cut_off(pod, space, policies) for pod in pods)
+        if pods
+        and all(
+            _cut_off(pod, space, leaving) or _kept_out(pod, space, spaces.get(space, {}), entering)
+            for pod in pods
+        )
     }
 
 
@@ -268,8 +280,8 @@ def _dns_serves(moment: Observation) -> bool:
     found = [
         uid
         for uid, service in moment.of(SERVICES).items()
-        if service["metadata"].get("namespace") == "kube-system"
-        and labels_of(service).get("k8s-app") == "kube-dns"
+        if service["metadata"].get("namespace") == _DNS_SPACE
+        and _DNS.items() <= labels_of(service).items()
     ]
     # WHY: a lab without DNS of its own has none to lose.
     return any(ready.get(uid) for uid in found)
@@ -277,8 +289,18 @@ def _dns_serves(moment: Observation) -> bool:
 
 def _types(policy: Object) -> list[str]:
     spec = policy.get("spec") or {}
-    declared: list[str] = spec.get("policyTypes") or (["Egress"] if "egress" in spec else [])
-    return declared
+    told: list[str] = spec.get("policyTypes") or [
+        "Ingress",
+        *(["Egress"] if "egress" in spec else []),
+    ]
+    return told
+
+
+def _before_dns(policy: Object) -> bool:
+    """Whether a policy selects the pods that answer for DNS."""
+    return policy["metadata"].get("namespace") == _DNS_SPACE and _matches(
+        policy["spec"].get("podSelector") or {}, _DNS
+    )
 
 
 def _cut_off(pod: Object, space: str, policies: list[Object]) -> bool:
@@ -294,22 +316,41 @@ def _cut_off(pod: Object, space: str, policies: list[Object]) -> bool:
     )
 
 
+def _kept_out(
+    pod: Object, space: str, labels: Mapping[str, str], policies: Sequence[Object]
+) -> bool:
+    """Whether there are ingress policies before DNS and none of them lets the pod in."""
+    named = {**labels, _NAME_LABEL: space}
+    own = space == _DNS_SPACE
+    return bool(policies) and not any(
+        _asks(rule) and _is_peer(rule.get("from") or (), named, labels_of(pod), own=own)
+        for policy in policies
+        for rule in policy["spec"].get("ingress") or ()
+    )
+
+
 def _lets_dns(rule: Object) -> bool:
+    named = {_NAME_LABEL: _DNS_SPACE}
+    return _asks(rule) and _is_peer(rule.get("to") or (), named, _DNS, own=False)
+
+
+def _asks(rule: Object) -> bool:
     ports = rule.get("ports") or ()
-    if ports and not any(port.get("port") in (53, None, "dns") for port in ports):
-        return False
-    peers = rule.get("to") or ()
-    return not peers or any(_is_dns(peer) for peer in peers)
+    return not ports or any(port.get("port") in (53, None, "dns") for port in ports)
 
 
-def _is_dns(peer: Object) -> bool:
-    if "ipBlock" in peer:
-        # WHY only the widest: which address DNS has is not the policy's author's to know.
-        return str(peer["ipBlock"].get("cidr", "")).endswith("/0")
-    space = {"kubernetes.io/metadata.name": "kube-system"}
-    if "namespaceSelector" not in peer or not _matches(peer["namespaceSelector"], space):
-        return False
-    return _matches(peer.get("podSelector") or {}, {"k8s-app": "kube-dns"})
+def _is_peer(
+    peers: Sequence[Object], space: Mapping[str, str], pod: Mapping[str, str], *, own: bool
+) -> bool:
+    """Whether a pod is among the peers of a rule; `own`: it is in the policy's namespace."""
+    return not peers or any(
+        # WHY only the widest: which address a pod has is not the policy's author's to know.
+        str(peer["ipBlock"].get("cidr", "")).endswith("/0")
+        if "ipBlock" in peer
+        else (_matches(peer["namespaceSelector"], space) if "namespaceSelector" in peer else own)
+        and _matches(peer.get("podSelector") or {}, pod)
+        for peer in peers
+    )
 
 
 def _matches(selector: Object, labels: Mapping[str, str]) -> bool:
@@ -343,7 +384,7 @@ PROBES: Mapping[str, Probe] = {
     "services_emptied": Probe(services_emptied, (SERVICES, SLICES, PODS)),
     "replicas_lost": Probe(replicas_lost, WORKLOADS),
     "keys_lost": Probe(keys_lost, CONFIGS),
-    "dns_unreachable": Probe(dns_unreachable, (SERVICES, SLICES, PODS, POLICIES)),
+    "dns_unreachable": Probe(dns_unreachable, (SERVICES, SLICES, PODS, POLICIES, SPACES)),
     "objects_stuck": Probe(objects_stuck),
     "objects_stranded": Probe(objects_stranded, (SPACES, PODS)),
     "lines_lost": Probe(lines_lost, CONFIGS),
