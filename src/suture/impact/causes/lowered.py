@@ -196,15 +196,18 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
         if not fewer and before < len(alive):
             groups = groups or Counter(group_of(view, one) for one in alive)
             fewer = [group for group, count in groups.items() if count == before]
+        numbered: list[tuple[Resource, str]] = []
         if not fewer and 1 < before < len(alive):
             numbers = numbers or _numbers_of(view, alive)
-            fewer = _numbered_to(numbers, before)
+            numbered = _numbered_to(numbers, before)
+            fewer = _alone(numbered)
+        # WHY not of what is numbered: there it is known which of them go, or meant by two numbers.
+        named = {str(resource) for resource, _ in numbered}
         fewer += [
             _times(kind, count // before)
             for kind, count in counts.items()
             if kind not in MANIFOLD and not count % before and 1 < count // before <= EACH
-            # WHY not of what is numbered: there it is known which of them go.
-            if not any(one.startswith(_numbered(kind, "")) for one in fewer)
+            if kind not in named
         ]
         for kind in fewer:
             writes.note_fewer(view.uid(row), kind, after)
@@ -220,14 +223,20 @@ def _numbers_of(view: GraphView, children: Iterable[int]) -> dict[tuple[Resource
     return found
 
 
-def _numbered_to(numbers: dict[tuple[Resource, str], set[int]], count: int) -> list[str]:
-    """Return which types of children are numbered from 0 to below `count`, and by which label.
+def _numbered_to(
+    numbers: Mapping[tuple[Resource, str], set[int]], count: int
+) -> list[tuple[Resource, str]]:
+    """Return which types of children are numbered from 0 to below `count`, and by which labels."""
+    return [at for at, has in numbers.items() if len(has) == count == max(has) + 1]
 
-    Each by one label alone: of two nobody knows which of them a number is of.
+
+def _alone(numbered: Iterable[tuple[Resource, str]]) -> list[str]:
+    """Return of some types and labels what is remembered of those with one label alone.
+
+    Of two nobody knows which of them a number is of.
     """
-    fits = [at for at, has in numbers.items() if len(has) == count == max(has) + 1]
-    alone = Counter(resource for resource, _ in fits)
-    return [_numbered(resource, label) for resource, label in fits if alone[resource] == 1]
+    alone = Counter(resource for resource, _ in numbered)
+    return [_numbered(resource, label) for resource, label in numbered if alone[resource] == 1]
 
 
 def _numbered(kind: Resource | str, label: str) -> str:
