@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from suture.errors import InputError
 from suture.lab.scenarios.shapes import DELETED, SHAPES
 from suture.lab.scenarios.shapes.help import described
 
@@ -36,6 +37,13 @@ def test_every_shape(name: str) -> None:
     help_ = described(name, SHAPES[name])
     assert help_.help
     assert {"count", "name", "replicas", "names"} & {one.name for one in help_.parameters}
+
+
+@pytest.mark.parametrize("namespaces", [0, []])
+def test_no_namespace_at_all(namespaces: object) -> None:
+    """What stands nowhere is a mistake of the file."""
+    with pytest.raises(InputError):
+        made("deployments", namespaces=namespaces)
 
 
 def test_services_with_deployments() -> None:

@@ -89,7 +89,9 @@ class Spread(Shape, frozen=True, kw_only=True):
             if self.namespaces < 1:
                 raise InputError("`namespaces` must be at least 1")
             return [f"{self.prefix}-{number}" for number in range(self.namespaces)]
-        return listed(self.namespaces)
+        if not (named := listed(self.namespaces)):
+            raise InputError("`namespaces` must name at least one, or be left out")
+        return named
 
     def each(self) -> list[tuple[int, str, str]]:
         """Return number, namespace and name of each thing."""
