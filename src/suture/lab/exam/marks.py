@@ -46,7 +46,7 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True):
         if self.incident and not harms(self.scenario, free):
             return (
                 f"without a guard {free.lost} of {free.population} are lost, probes {free.probes}: "
-                "not the harm that is told"
+                "not the harm that is told (more than half, and more than the constraint allows)"
             )
         if not self.incident and free.verdict != "passed":
             return f"without a guard it does not come to its end: {free.words}"
