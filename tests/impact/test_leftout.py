@@ -295,6 +295,12 @@ def test_another_than_the_member_that_is_struck() -> None:
             id="let go on",
         ),
         pytest.param(
+            {"lifecycle": {"enabled": True}},
+            {"lifecycle": {"enabled": False}},
+            False,
+            id="a part that is called alike",
+        ),
+        pytest.param(
             {"backup": {"suspend": False}}, {"backup": {"suspend": True}}, False, id="a part"
         ),
         pytest.param({"paused": False}, {"paused": True}, False, id="not to be touched"),

@@ -16,6 +16,7 @@ from support.cluster import (
     view_of,
     workload,
 )
+from suture.impact.causes.counters import creator
 from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.project import project
@@ -137,6 +138,7 @@ def moved(
         if one.key.resource in (DEPLOYMENTS, SERVICES):
             by_name = maker.user.username
             view.history.note_created(one.uid, by_name, by_name, one.key, START)
+            view.history.writes.count(creator(by_name, one.key.resource), START)
     now = START.plus_s(hours * 3600 + 60)
     for one in gone:
         view.history.note_removed(one.uid, one.key, now, by=taken)

@@ -49,8 +49,8 @@ SWITCHES: Final = (
 )  # fmt: skip
 """How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
 them that nobody is to touch it."""
-RUN_POLICY: Final = re.compile("(?:run|execution|lifecycle)(?:Policy|Spec|Options)?")
-"""What a part of a spec is called in which such a switch is that of all of it. SOURCE: Kubeflow
+RUN_POLICY: Final = "runPolicy"
+"""The part of a spec in which such a switch is that of all of it. SOURCE: Kubeflow
 `runPolicy.suspend`, of jobs of every framework."""
 
 STOPS: Final = frozenset(
@@ -408,10 +408,9 @@ def _stops(name: str, value: str) -> bool:
 
 
 def _switched_off(spec: dict[str, object]) -> bool:
-    of_all = [spec, *(one for name, one in spec.items() if RUN_POLICY.fullmatch(name))]
+    policy = spec.get(RUN_POLICY)
     return any(
         part.get(name) is off or (isinstance(off, str) and part.get(name) == off)
-        for part in of_all
-        if isinstance(part, dict)
+        for part in ((spec, policy) if isinstance(policy, dict) else (spec,))
         for name, off in SWITCHES
     )

@@ -67,14 +67,15 @@ def keeper_at(scene: Scene, row: int) -> Keeper | None:
 
     WHY apart: nearly every delete asks, and to read the whole object costs more than the answer.
     """
-    view, marks = scene.view, scene.marks(row)
+    view = scene.view
     # WHY not of a release: what only groups its objects owns them too, and they stay the release's.
     # The labels by which an application keeps its own are copied to what its resources make.
-    if view.controller(row) >= 0 or all(one.resource != RELEASES for one in marks):
+    if view.controller(row) >= 0 or all(one.resource != RELEASES for one in scene.marks(row)):
         found = [_controls(scene, owner) for owner in answering(view, row)]
         others = [one for one in found if one is not None]
         if others and len(others) == len(found):
             return max(others, key=lambda one: one.lives)
+    marks = scene.marks(row)
     if marks:
         if any(works_for(scene, one) for one in marks):
             return None

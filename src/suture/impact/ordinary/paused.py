@@ -81,21 +81,24 @@ def sleeps_beside(scene: Scene, resized: Resized) -> bool:
     What is put to sleep is a namespace; how many of these may be within the hour is told by the
     first of each.
     """
-    view, now = scene.view, scene.now
-    if now is None or resized.asked or not notes_size(scene.request, resized):
+    if resized.asked or not notes_size(scene.request, resized):
         return False
-    space = view.namespace(resized.row)
-    here = put_down_in(scene.actor.user.username, space)
-    return not space.startswith(RESERVED) and view.history.writes.counted(here, now, HOUR_S) > 0
+    return _put_others_down(scene, scene.view.namespace(resized.row))
 
 
 def schedule_sleeps(scene: Scene) -> bool:
     """Whether a schedule is suspended where the actor puts workloads to sleep, and is noted too."""
-    view, now, space = scene.view, scene.now, scene.request.key.namespace
-    if now is None or all(map(_of_kubernetes, _notes_of_any(scene.request))):
+    if all(map(_of_kubernetes, _notes_of_any(scene.request))):
+        return False
+    return _put_others_down(scene, scene.request.key.namespace)
+
+
+def _put_others_down(scene: Scene, space: str) -> bool:
+    """Whether the actor scaled a workload of a namespace to nothing within the hour."""
+    if scene.now is None or space.startswith(RESERVED):
         return False
     here = put_down_in(scene.actor.user.username, space)
-    return not space.startswith(RESERVED) and view.history.writes.counted(here, now, HOUR_S) > 0
+    return scene.view.history.writes.counted(here, scene.now, HOUR_S) > 0
 
 
 def sleeps_by_plan(scene: Scene, resized: Resized) -> bool:

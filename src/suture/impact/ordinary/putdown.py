@@ -74,7 +74,7 @@ def cut_by_hand(scene: Scene, resized: Resized) -> bool:
     return view.history.writes.counted(cut_down(identity), now, HOUR_S) < CUT_DOWN
 
 
-def stopped_by_hand(scene: Scene, service: int, resized: Resized) -> bool:
+def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
     """Whether a person or an errand stops a workload by its name, and nobody else needs it."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
     if now is None or resized.asked or resized.after or resized.before > WIDE:

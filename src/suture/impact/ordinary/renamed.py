@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.counters import part_taken
+from suture.impact.causes.counters import creator, part_taken
 from suture.impact.causes.recent import PARTS
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.rollout import classes_under
@@ -58,8 +58,14 @@ def is_moved(scene: Scene, row: int) -> bool:
     knows which of them it is the next of. Not of what is kept for others than the actor.
     """
     view, now, resource = scene.view, scene.now, scene.view.resource(row)
+    if now is None or resource not in PARTS:
+        return False
+    # WHY first: hardly anybody who deletes a part has made one within the hour.
+    made = creator(scene.actor.user.username, resource)
+    if not view.history.writes.counted(made, now, HOUR_S):
+        return False
     spaces = view.rows(NAMESPACES)
-    if now is None or resource not in PARTS or len(spaces) > SPACES_ASKED:
+    if len(spaces) > SPACES_ASKED:
         return False
     if not all(works_for(scene, mark) for mark in scene.marks(row)):
         return False

@@ -24,7 +24,7 @@ from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.putback import gives_back
-from suture.impact.ordinary.putdown import cut_by_hand, stopped_by_hand
+from suture.impact.ordinary.putdown import cut_by_hand, stopped_by_name
 from suture.impact.ordinary.renamed import is_moved
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next
@@ -283,7 +283,7 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
             and (
                 taken_over(scene, row, resized, before)
                 or served_agents(scene, row)
-                or stopped_by_hand(scene, row, resized)
+                or stopped_by_name(scene, row, resized)
             )
         )
     had = before + view.leaving_endpoints(row)

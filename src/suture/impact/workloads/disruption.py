@@ -19,7 +19,7 @@ from suture.impact.causes.parents import wanted_count
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.putdown import stopped_by_hand
+from suture.impact.ordinary.putdown import stopped_by_name
 from suture.impact.scene import Scene
 from suture.impact.traffic.shrinking import left_ready
 from suture.impact.workloads.podloss import pods_of
@@ -386,4 +386,4 @@ def _put_down(scene: Scene, resized: Resized) -> bool:
         for pod in view.pods_alike(kind)
         for service in scene.causes.services_of(pod)
     }
-    return bool(services) and all(stopped_by_hand(scene, one, resized) for one in services)
+    return bool(services) and all(stopped_by_name(scene, one, resized) for one in services)
