@@ -148,6 +148,13 @@ def test_a_whole_file(tmp_path: Path) -> None:
             "steps[1].patch.value.metadata",
             "expected `object`",
         ),
+        (
+            '[{resource: services, names: "idle-*"}]',
+            "services/app=idle",
+            27,
+            "harm.meant",
+            "labels are written as",
+        ),
         ("pod_creation_blocked: 0", "pod_creation_block: 0", 28, "harm.probes", "did you mean"),
         ("pod_creation_blocked: 0", "pod_creation_blocked: -1", 28, "harm.probes", ">= 0"),
         ("verdict: stopped", "verdict: stoped", 29, "expect.verdict", "stopped"),

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from suture.errors import InputError
 from suture.lab.scenarios.durations import seconds
 from suture.lab.scenarios.expand import expand
 from suture.model.names import Propagation
@@ -483,6 +484,11 @@ def _meants(given: tuple[Meant | str, ...] | Meant | str) -> list[Meant]:
 
 def _meant(text: str) -> Meant:
     """Read `services/shop-0/cart` or `namespaces/shop-0`."""
+    # WHY: no name has one, so that such a text would mean nothing and count nothing.
+    if "=" in text:
+        raise InputError(
+            f"`{text}` names no object; labels are written as {{labels: {{KEY: VALUE}}}}"
+        )
     resource, _, rest = text.replace(" ", "/").partition("/")
     namespace, _, name = rest.rpartition("/")
     return Meant(
