@@ -13,7 +13,7 @@ from typing import Final
 
 from suture.impact.causes.explained import CLIMBED, RECREATED_BY, owner_ends
 from suture.impact.ground.cascade import closure
-from suture.impact.ground.claims import set_names
+from suture.impact.ground.claims import naming, set_names
 from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
@@ -38,8 +38,6 @@ GENERATION: Final = 64
 
 SIBLINGS: Final = 256
 """LIMIT: children of a parent that are asked whether they are the next generation, 1 us each."""
-
-_MOUNTS: Final = frozenset({Edge.CLAIM})
 
 
 def maker_of(view: GraphView, pod: int) -> int:
@@ -150,11 +148,7 @@ def beyond_size(view: GraphView, claim: int) -> bool:
 def mounting(view: GraphView, claim: int) -> list[int]:
     """Return the running pods that name a claim."""
     return [
-        pod
-        for use in view.uses(claim, _MOUNTS)
-        if use.of_pods
-        for pod in view.pods_alike(use.row)
-        if not view.terminating(pod) and not view.finished(pod)
+        pod for pod in naming(view, claim) if not view.terminating(pod) and not view.finished(pod)
     ]
 
 

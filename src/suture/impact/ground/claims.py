@@ -14,7 +14,7 @@ from suture.model.names import CLAIMS, ObjectKey
 PROTECTION: Final = "kubernetes.io/pvc-protection"
 """The finalizer of a claim, lifted when no pod uses it."""
 
-_MOUNTED: Final = frozenset({Edge.CLAIM})
+_NAMED: Final = frozenset({Edge.CLAIM})
 _ORDINAL: Final = re.compile(r"(.+)-(\d{1,9})")
 
 
@@ -51,14 +51,15 @@ def leaving_in_time(view: GraphView, rows: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(row for row in rows if row not in held)
 
 
+def naming(view: GraphView, claim: int) -> Iterator[int]:
+    """Yield the pods that name a claim, those that have ended too."""
+    for use in view.uses(claim, _NAMED):
+        if use.of_pods:
+            yield from view.pods_alike(use.row)
+
+
 def _users(view: GraphView, claim: int) -> list[int]:
     """Return the pods for which a claim is kept."""
     if PROTECTION not in view.finalizers(claim):
         return []
-    return [
-        pod
-        for use in view.uses(claim, _MOUNTED)
-        if use.of_pods
-        for pod in view.pods_alike(use.row)
-        if not view.finished(pod)
-    ]
+    return [pod for pod in naming(view, claim) if not view.finished(pod)]

@@ -8,6 +8,7 @@ themselves: a node with the label is no backend of any balancer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from suture.impact.ground.change import Rewritten
@@ -19,7 +20,7 @@ HIDES: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 """The label. SOURCE: Kubernetes, well-known labels; whatever its value, by its presence alone."""
 
 NODES_LOOKED_AT: Final = 2_000
-"""LIMIT: nodes that are looked through for one that is sent to still: 2 ms. Of more, one is."""
+"""LIMIT: nodes that are looked through for one that fits: 2 ms."""
 
 
 def unreached(view: GraphView, made: Rewritten) -> list[int]:
@@ -49,7 +50,12 @@ def _is_ready(view: GraphView, row: int | None) -> bool:
 
 def _others_left(view: GraphView, hidden: int | None) -> bool:
     """Whether another ready node is sent to."""
-    nodes = view.rows(NODES)
-    return len(nodes) > NODES_LOOKED_AT or any(
-        row != hidden and HIDES not in view.labels(row) and _is_ready(view, row) for row in nodes
+    return another_node(
+        view, hidden, lambda row: HIDES not in view.labels(row) and _is_ready(view, row)
     )
+
+
+def another_node(view: GraphView, one: int | None, fits: Callable[[int], bool]) -> bool:
+    """Whether a node beside one fits; of more than are looked through, one is believed to."""
+    nodes = view.rows(NODES)
+    return len(nodes) > NODES_LOOKED_AT or any(row != one and fits(row) for row in nodes)

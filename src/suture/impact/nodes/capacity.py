@@ -21,7 +21,7 @@ from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unp
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.selectingkinds import selecting_types
-from suture.impact.nodes.balancers import unreached
+from suture.impact.nodes.balancers import another_node, unreached
 from suture.impact.nodes.closing import Closing, joined_since
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
@@ -36,9 +36,6 @@ CONTROL_PLANE: Final = frozenset(
 )
 """Labels of nodes that the cluster's control plane runs on. SOURCE: Kubernetes, well-known labels.
 WHY by these: pods that the kubelet shows run on other nodes as well, a proxy for one."""
-
-NODES_LOOKED_AT: Final = 2_000
-"""LIMIT: nodes whose labels are read to find one that a selector still matches: 2 ms."""
 
 
 def touches_nodes(change: Change) -> bool:
@@ -292,10 +289,7 @@ def _relabelled(
 
 def _accepted(view: GraphView, gone: int, asked: Placement) -> bool:
     """Whether any other node has the labels that are asked for."""
-    nodes = view.rows(NODES)
-    return len(nodes) > NODES_LOOKED_AT or any(
-        row != gone and asked.accepts(view.labels(row)) for row in nodes
-    )
+    return another_node(view, gone, lambda row: asked.accepts(view.labels(row)))
 
 
 def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Placement]]:

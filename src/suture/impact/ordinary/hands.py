@@ -15,6 +15,7 @@ from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_co
 from suture.impact.causes.resting import rests
 from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
+from suture.impact.ground.claims import naming
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
@@ -34,7 +35,6 @@ AT_WORK: Final = 64
 is no errand."""
 
 SYSTEM: Final = "kube-system"
-_CLAIMED: Final = frozenset({Edge.CLAIM})
 
 
 def made_lately(scene: Scene, row: int) -> bool:
@@ -202,12 +202,7 @@ def own_errand(scene: Scene, row: int) -> bool:
 
 def _has_ended(view: GraphView, claim: int) -> bool:
     """Whether a pod that has ended names a claim."""
-    return any(
-        view.finished(pod)
-        for use in view.uses(claim, _CLAIMED)
-        if use.of_pods
-        for pod in view.pods_alike(use.row)
-    )
+    return any(view.finished(pod) for pod in naming(view, claim))
 
 
 def is_trial(scene: Scene, row: int) -> bool:
