@@ -24,8 +24,8 @@ from suture.impact.ordinary.atwork import leads
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.ordinary.keepers import keeps, works_for
-from suture.impact.ordinary.remade import is_remade
-from suture.impact.ordinary.succession import leaves_for_next, next_of
+from suture.impact.ordinary.nextgenerated import leaves_for_next, next_of
+from suture.impact.ordinary.reissued import is_remade
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
 from suture.model.actor import account_of

@@ -20,7 +20,6 @@ from suture.impact.data.storage import is_kept_elsewhere
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
 from suture.impact.nodes.agents import needed_by_nodes, succeeded
-from suture.impact.ordinary.anew import is_made_anew
 from suture.impact.ordinary.atwork import (
     guards,
     kept_of_route,
@@ -49,6 +48,7 @@ from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
 from suture.impact.ordinary.protected import protected, protected_pods
 from suture.impact.ordinary.renamed import is_renamed
+from suture.impact.ordinary.setsanew import is_made_anew
 from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.ordinary.uninstalled import (
     found_by_install,

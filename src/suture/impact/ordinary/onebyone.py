@@ -1,6 +1,6 @@
 """Pods of a custom resource that its operator takes one at a time, each after the last is back.
 
-Beside `anew`, where a set goes so: here it is a pod that a custom resource keeps itself, the only
+Beside `setsanew`, where a set goes so: here a pod that a custom resource keeps itself, the only
 one behind a Service of its own, as each broker has one, or of its role. Its operator restarts it by
 deleting it, and no controller of Kubernetes promises to bring it back. Told by what is there: it
 goes alone, by who runs the resource; all others of the resource are Ready; and of what was taken

@@ -1,6 +1,6 @@
 """Bindings that whoever keeps them deletes, and makes again at once with another role.
 
-Beside `remade`, where the past of the very object tells it: here nothing does, as a binding is
+Beside `reissued`, where the past of the very object tells it: here nothing does, as a binding is
 hardly ever replaced twice. The role of a binding cannot be changed, so that tools delete it and
 make it anew. Told by whose it is: the actor made it, or works for all releases and applications
 that keep it; and of the bindings that it took away so within the hour no more than one is away.

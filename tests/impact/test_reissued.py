@@ -12,7 +12,7 @@ from support.cluster import START, delete, operator, owner, thing, view_of, work
 from suture.impact.causes.counters import not_back
 from suture.impact.causes.recent import remember
 from suture.impact.effects import ReferenceBroken
-from suture.impact.ordinary.remade import GAPS
+from suture.impact.ordinary.reissued import GAPS
 from suture.impact.project import project
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need

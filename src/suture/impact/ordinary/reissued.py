@@ -1,6 +1,6 @@
 """ConfigMaps and Secrets that are made again in the moment in which they are deleted.
 
-Beside `succession`, where the next has another name: here it has the same. Three things tell it.
+Beside `nextgenerated`, where the next has another name: here it has the same. Three things tell it.
 The past of this very object: the actor made it within a minute of having removed the one before it
 under the same name, so that an operator that replaces what it keeps is believed once it was seen
 to, while nobody hindered it. The object itself: it is a hook of a release or application, which is
