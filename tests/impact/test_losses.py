@@ -179,6 +179,23 @@ def test_an_application_that_leaves_what_it_keeps(said: str, along: int) -> None
     assert len(project(delete(parent), view_of(parent, kept)).cascaded) == along
 
 
+@pytest.mark.parametrize("stopped", [True, False])
+def test_an_application_that_was_told_to_stop(*, stopped: bool) -> None:
+    """Nothing goes along with it, and what goes afterwards is not explained by its end either."""
+    parent = held(thing(Resource("deploy.example.com", "apps"), "all", "cd"), "example.com/prune")
+    kept = needing(service("web"), Need(Edge.MANAGED_BY, parent.key))
+    going = msgspec.structs.replace(parent, deleted=1.0)
+    there, later = view_of(parent, kept), view_of(going, kept)
+    for view in (there, later):
+        view.history.writes.note_left_out(
+            parent.uid, frozenset({""} if stopped else {"sidecar"}), frozenset()
+        )
+
+    assert len(project(delete(parent), there).cascaded) == (0 if stopped else 1)
+    (removed,) = effects(delete(kept), later, ObjectsRemoved)
+    assert removed.explained == (0 if stopped else 1)
+
+
 # ---------------------------------------------------------------- pods
 
 

@@ -6,7 +6,7 @@ pods by class, and what a parent can spare is handed out once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from suture.impact.causes.agreed import (
@@ -43,8 +43,8 @@ from suture.impact.causes.oftype import cause_of_type
 from suture.impact.causes.over import is_over, outlived
 from suture.impact.causes.parents import (
     GENERATION,
+    all_end,
     has_sets,
-    is_kept_in_api,
     manager_ends,
 )
 from suture.impact.causes.resting import keeper_rests
@@ -258,7 +258,7 @@ class Causes:
             found.update(
                 row
                 for row, kept_by in managers.items()
-                if row not in owned_too and self._all_end(kept_by)
+                if row not in owned_too and all_end(view, kept_by)
             )
         return found
 
@@ -295,14 +295,6 @@ class Causes:
             identity=self._identity,
             renames=self._renames,
             few=self.few,
-        )
-
-    def _all_end(self, managers: Iterable[int]) -> bool:
-        """Whether all that keep an object, and are objects themselves, are there and going."""
-        view = self._view
-        asked = [one for one in managers if is_kept_in_api(view, one)]
-        return bool(asked) and all(
-            view.terminating(one) and view.alive(one) and not view.gone(one) for one in asked
         )
 
     def _spaces_end(self) -> bool:

@@ -8,12 +8,13 @@ Deployment controller (a ReplicaSet at zero is history).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED, RECREATED_BY, owner_ends
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
+from suture.impact.ground.inventory import was_stopped
 from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
@@ -267,7 +268,23 @@ def _parts(view: GraphView, row: int) -> set[Resource]:
 def manager_ends(view: GraphView, row: int) -> bool:
     """Whether the application or release that keeps an object is going."""
     managers = [one for one in view.targets(row, Edge.MANAGED_BY) if is_kept_in_api(view, one[0])]
-    return bool(managers) and all(present and view.terminating(one) for one, present in managers)
+    return bool(managers) and all(present and undeploys(view, one) for one, present in managers)
+
+
+def all_end(view: GraphView, managers: Iterable[int]) -> bool:
+    """Whether all that keep an object, and are objects themselves, are there and going."""
+    asked = [one for one in managers if is_kept_in_api(view, one)]
+    return bool(asked) and all(
+        undeploys(view, one) and view.alive(one) and not view.gone(one) for one in asked
+    )
+
+
+def undeploys(view: GraphView, manager: int) -> bool:
+    """Whether an application is going, and takes along what it keeps.
+
+    WHY not one that was told to stop: that it goes was not weighed as the end of anything else.
+    """
+    return view.terminating(manager) and not was_stopped(view, manager)
 
 
 def is_kept_in_api(view: GraphView, manager: int) -> bool:
