@@ -197,6 +197,43 @@ def test_who_deploys_in_the_namespace_makes_hooks_again_that_are_older_than_we_r
     assert not told.current
 
 
+def fixed_in_use(
+    *, by: Actor = DEPLOYER, immutable: bool = True, name: str = "main-env", kept: bool = False
+) -> bool:
+    """Whether settings that the deployer made are in use when somebody deletes them."""
+    free = thing(CONFIG_MAPS, name, "prod")
+    if kept:
+        free = msgspec.structs.replace(free, needs=(Need(Edge.MANAGED_BY, MAIN.key),))
+    root, *pods = workload("main")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.CONFIG_MAP, free.key),))
+    view = view_of(MAIN, free, root, pods)
+    maker = DEPLOYER.user.username
+    view.history.note_created(free.uid, maker, maker, free.key, START)
+    body = msgspec.json.encode({"immutable": immutable, "data": {"a": "1"}})
+    request = msgspec.structs.replace(delete(free, by=by), old_body=body)
+    (told,) = effects(impact_of(request, view, by=by, now=LATER), ReferenceBroken)
+    return told.current > 0
+
+
+def test_what_nobody_can_change_is_made_anew_by_who_made_it() -> None:
+    """Once it is to hold something else, it can only be deleted first."""
+    assert not fixed_in_use()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(lambda: fixed_in_use(immutable=False), id="which-could-be-changed"),
+        pytest.param(lambda: fixed_in_use(by=STRANGER), id="by-a-stranger"),
+        pytest.param(lambda: fixed_in_use(name="main-env-7b9fk2m8d4"), id="generated"),
+        pytest.param(lambda: fixed_in_use(kept=True), id="of-an-application"),
+    ],
+)
+def test_what_is_not_made_anew_though_it_is_fixed(asked: Callable[[], bool]) -> None:
+    """The incident: settings in use are cleared away, or left out by mistake."""
+    assert asked()
+
+
 CERTIFICATES = Resource("cert.example.com", "certificates")
 ISSUERS = Resource("cert.example.com", "issuers")
 ISSUER = operator("system:serviceaccount:cert:issuer")

@@ -2,7 +2,8 @@
 
 Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
-Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange; batch/v1 CronJob;
+Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange, ConfigMap and Secret
+`immutable`; batch/v1 CronJob;
 gateway.networking.k8s.io Gateway; admissionregistration/v1, apiextensions/v1 and
 apiregistration/v1 `caBundle`.
 """
@@ -109,6 +110,21 @@ def annotations_of(body: bytes) -> dict[str, str]:
     except UNREADABLE:
         return {}
     return (metadata.annotations if metadata is not None else None) or {}
+
+
+class _Fixed(msgspec.Struct, gc=False):
+    immutable: bool | None = None
+
+
+_fixed_decoder = msgspec.json.Decoder(_Fixed)
+
+
+def is_immutable(body: bytes) -> bool:
+    """Whether a ConfigMap or Secret says that what it holds cannot be changed."""
+    try:
+        return _fixed_decoder.decode(body).immutable is True
+    except UNREADABLE:
+        return False
 
 
 class _Listener(msgspec.Struct, gc=False):

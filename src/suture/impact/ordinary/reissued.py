@@ -1,10 +1,11 @@
 """ConfigMaps and Secrets that are made again in the moment in which they are deleted.
 
-Beside `nextgenerated`, where the next has another name: here it has the same. Three things tell it.
+Beside `nextgenerated`, where the next has another name: here it has the same. Four things tell it.
 The past of this very object: the actor made it within a minute of having removed the one before it
 under the same name, so that an operator that replaces what it keeps is believed once it was seen
 to, while nobody hindered it. The object itself: it is a hook of a release or application, which is
-deleted before it is made again, and the actor is who deploys there. Or what names it: one custom
+deleted before it is made again, and the actor is who deploys there; or it is immutable, and the
+actor made it, which can change it in no other way. Or what names it: one custom
 resource that stays, whose operator made it, so that it is issued anew; or, of a ConfigMap, nobody
 but workloads of the same custom resource, whose operator is the actor. None is believed any more
 once `GAPS` of what the actor took away so within the hour have not come back. Or nothing names it
@@ -25,7 +26,8 @@ from typing import Final
 
 from suture.impact.causes.counters import not_back
 from suture.impact.causes.explained import CLIMBED
-from suture.impact.ground.bodies import annotations_of
+from suture.impact.causes.records import is_generated
+from suture.impact.ground.bodies import annotations_of, is_immutable
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
@@ -60,6 +62,7 @@ def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     return away < GAPS and (
         _was_remade(scene, row)
         or _is_hook(scene, row)
+        or _is_fixed(scene, row)
         or _is_issued(scene, row, uses)
         or _is_of_one(scene, row, uses)
         or (not away and _is_token(view, row, uses))
@@ -111,6 +114,20 @@ def _is_hook(scene: Scene, row: int) -> bool:
     view = scene.view
     works = view.history.habits.works_of(scene.actor.user.username)
     return any(one.namespace == view.namespace(row) for one in works)
+
+
+def _is_fixed(scene: Scene, row: int) -> bool:
+    """Whether nobody can change it, so that whoever made it deletes it to make it anew.
+
+    WHY no generated name: then each content has a name of its own, and the next gets another. WHY
+    no mark: what a release or application keeps says itself what it drops.
+    Source: core/v1 ConfigMap and Secret, `immutable`.
+    """
+    view = scene.view
+    if is_generated(view.name(row)) or view.has_owner(row) or scene.marks(row):
+        return False
+    made = view.history.created_by(view.uid(row))
+    return made == scene.actor.user.username and is_immutable(scene.request.old_body)
 
 
 def _is_issued(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
