@@ -79,6 +79,35 @@ def test_what_is_over_is_cleared_away_by_anybody_unless_it_is_data() -> None:
     assert counted(topic(BACKUPS, facts=ended)) == 1
 
 
+def test_marks_of_an_application_are_copied_to_backups() -> None:
+    """No source has them: whoever makes them hands on the labels of what asked for them."""
+    application = thing(Resource("vault.example.com", "applications"), "vault", "tools")
+    marked = (Need(Edge.MANAGED_BY, application.key),)
+    assert counted(topic(BACKUPS, needs=marked), application) == 1
+    assert counted(topic(needs=marked), application) == 0
+    assert counted(topic(BACKUPS, needs=marked), application, made_by=CLEANER.user.username) == 0
+
+
+def along(kind: str, child: Resource = BACKUPS, by: Actor = CLEANER) -> int:
+    """Return how many of three children count when a parent of a type is deleted."""
+    above = thing(Resource("vault.example.com", kind), "nightly", "shop", facts=CustomFacts())
+    runs = [thing(child, f"run-{at}", "shop", owners=(owner(above),)) for at in range(3)]
+    view = GraphView(graph_of(above, *runs), History())
+    told = effects(impact_of(delete(above, by=by), view, now=NOW, by=by), ObjectsRemoved)
+    return sum(one.counted for one in told if one.resource == str(child))
+
+
+@pytest.mark.parametrize("schedule", ["schedules", "scheduledbackups", "cronbackups"])
+def test_backups_that_go_along_with_their_schedule(schedule: str) -> None:
+    """Whoever makes that anew under another name; its runs, or what a backup has, are kept by none.
+
+    So it is counted of data alone, and along with a schedule alone.
+    """
+    person = Actor(UserInfo("ops@example.com"), "ops", IdentityKind.PERSON, CLEANER.stage)
+    assert along(schedule) == along(schedule, by=person) == 3
+    assert along(schedule, TOPICS) == along("vaults") == along("backups") == 0
+
+
 def test_an_owner_answers_for_its_own() -> None:
     """What is owned goes for its owner's reasons."""
     above = thing(SERVICES, "above", "shop")

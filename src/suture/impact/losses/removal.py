@@ -56,7 +56,11 @@ from suture.impact.ordinary.uninstalled import (
     leaves_its_users,
     of_another_release,
 )
-from suture.impact.reach.strangers import bare_of_others, taken_by_stranger
+from suture.impact.reach.strangers import (
+    bare_of_others,
+    left_by_schedule,
+    taken_by_stranger,
+)
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
 from suture.model.graph import GraphView, Lot
@@ -293,7 +297,7 @@ def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
 
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
     a route that leads, or go by a stranger's hand; disruption budgets that hold running pods;
-    copies of an original that lives.
+    copies of an original that lives. And, along with their schedule, backups.
     """
     view = scene.view
     if resource == DISRUPTION_BUDGETS:
@@ -305,7 +309,8 @@ def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         ]
     if not is_custom(resource):
         return []
-    return [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
+    named = [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
+    return named or left_by_schedule(scene, resource, left)
 
 
 def _keeps(scene: Scene, row: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 
 from suture.impact.causes.drained import drains
 from suture.impact.causes.over import is_over
+from suture.impact.causes.together import CLOCK
 from suture.impact.data.external import stands_for
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
@@ -25,7 +26,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind, account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import SECRETS, SERVICES
+from suture.model.names import SECRETS, SERVICES, Resource
 from suture.model.objects import CustomFacts
 
 CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
@@ -50,7 +51,7 @@ def taken_by_stranger(scene: Scene, row: int) -> bool:
     return (
         is_custom(resource)
         and not _is_outside(scene, row)
-        and (resource.plural.endswith(_DATA) or not is_over(scene.view, row))
+        and (_is_data(resource) or not is_over(scene.view, row))
         and not keeps(scene, resource)
         and _is_strange(scene, row)
         and not _idle(scene.view, row)
@@ -90,11 +91,30 @@ def _is_strange(scene: Scene, row: int) -> bool:
         return False
     if made.operator == actor.operator or called_alike(made.identity, identity):
         return False
-    if view.has_owner(row) or view.targets(row, Edge.PARENT) or scene.tied(row):
+    if view.has_owner(row) or scene.tied(row):
         return False
-    if any(works_for(scene, one) for one in scene.marks(row)):
+    # WHY not of data: no source has it, so that its marks are copied from what asked for it.
+    if not _is_data(view.resource(row)) and (
+        view.targets(row, Edge.PARENT) or any(works_for(scene, one) for one in scene.marks(row))
+    ):
         return False
     return not _expires(scene, row)
+
+
+def left_by_schedule(scene: Scene, resource: Resource, rows: list[int]) -> list[int]:
+    """Return the backups that go along with the schedule by which they were made.
+
+    It gets another name, or another hour: nothing says that what was made by it is not wanted.
+    """
+    view, direct = scene.view, scene.change.direct
+    if len(direct) != 1 or direct[0] in rows or not _is_data(resource):
+        return []
+    return rows if any(word in view.resource(direct[0]).plural for word in CLOCK) else []
+
+
+def _is_data(resource: Resource) -> bool:
+    """Whether objects of a type hold data, which nobody has twice."""
+    return is_custom(resource) and resource.plural.endswith(_DATA)
 
 
 def _expires(scene: Scene, row: int) -> bool:
