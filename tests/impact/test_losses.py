@@ -865,6 +865,52 @@ def test_a_thing_outside_that_the_actor_made_for_itself(
     assert (found.why, found.explained) == ("deletion-policy", explained)
 
 
+@pytest.mark.parametrize(
+    ("by", "ago_s", "younger_s", "kept", "explained"),
+    [
+        pytest.param("me", 7200, 60, "", 3, id="tried out"),
+        pytest.param("me", 100_000, 60, "", 0, id="made before today"),
+        pytest.param("another", 7200, 60, "", 0, id="made by another"),
+        pytest.param("me", 7200, 60, "owner", 0, id="made for what keeps it"),
+        pytest.param("me", 7200, 60, "mark", 0, id="of an application"),
+        pytest.param("me", 7200, -60, "", 0, id="what was there before it"),
+    ],
+)
+def test_things_outside_that_go_with_what_the_actor_made_for_itself(
+    by: str, ago_s: float, younger_s: float, kept: str, explained: int
+) -> None:
+    """A cluster of this morning's tests goes with its machines, one of last week counts them."""
+    fleet = thing(Resource("cloud.example.com", "fleets"), "fleet", "shop")
+    clusters = Resource("cloud.example.com", "clusters")
+    cluster = thing(clusters, "e2e", "shop", owners=[owner(fleet)] if kept == "owner" else [])
+    if kept == "mark":
+        shop = ObjectKey(Resource("argoproj.io", "applications"), "argocd", "shop")
+        cluster = needing(cluster, Need(Edge.MANAGED_BY, shop))
+    made = START.plus_s(-ago_s)
+    cluster = msgspec.structs.replace(cluster, created=made.utc_s)
+    machines = [
+        msgspec.structs.replace(
+            held(
+                thing(
+                    Resource("cloud.example.com", "machines"), f"m-{at}", "shop",
+                    owners=[owner(cluster)], facts=CustomFacts(outside=f"cloud:///{at}"),
+                ),
+                "x.example.com/m",
+            ),
+            created=made.utc_s + younger_s,
+        )
+        for at in range(3)
+    ]  # fmt: skip
+    who, history = operator().user.username if by == "me" else by, History()
+    history.note_created(cluster.uid, who, who, cluster.key, made)
+    view = GraphView(graph_of(fleet, cluster, *machines), history)
+
+    impact = estimate(delete(cluster), project(delete(cluster), view), view, operator(), now=START)
+
+    (found,) = [one for one in impact.effects if isinstance(one, ExternalDeleted)]
+    assert (found.why, found.count, found.explained) == ("finalizer", 3, explained)
+
+
 def test_a_load_balancer_stands_for_an_address_outside() -> None:
     """A Service inside the cluster does not."""
     inside = service("web")

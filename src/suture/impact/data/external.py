@@ -174,10 +174,20 @@ def _is_left(facts: Facts | None) -> bool:
 def _is_errand(scene: Scene, row: int) -> bool:
     """Whether the actor gives up by name what it made itself within the day, for nobody else.
 
-    So do tests, and whoever tries something out. WHY not what has an owner: machines and parts of
-    a whole are made by who keeps that, and go by its mistakes.
+    So do tests, and whoever tries something out. With what no application keeps goes what was made
+    for it since: the machines of a cluster are as young as that is. WHY not what else has an owner:
+    machines and parts of a whole are made by who keeps that, and go by its mistakes.
     """
-    return row in scene.direct and not scene.view.has_owner(row) and made_lately(scene, row)
+    view, direct = scene.view, scene.change.direct
+    if row in scene.direct:
+        return not view.has_owner(row) and made_lately(scene, row)
+    return (
+        len(direct) == 1
+        and is_custom(view.resource(direct[0]))
+        and not scene.marks(direct[0])
+        and made_lately(scene, row)
+        and _is_errand(scene, direct[0])
+    )
 
 
 def _is_machine(scene: Scene, row: int) -> bool:
