@@ -569,6 +569,37 @@ def test_a_content_that_the_actor_made_is_its_own_to_erase(maker: str, *, explai
     assert (lost.explained, bool(outside.explained)) == (explained, explained)
 
 
+@pytest.mark.parametrize(
+    ("volume", "after_s", "wanted", "explained"),
+    [
+        pytest.param("csi/vol-1", 86_400, False, True, id="a later one of its volume"),
+        pytest.param("csi/vol-2", 86_400, False, False, id="a later one of another volume"),
+        pytest.param("csi/vol-1", -86_400, False, False, id="the last one of its volume"),
+        pytest.param("csi/vol-1", 86_400, True, False, id="its snapshot stays"),
+        pytest.param("", 86_400, False, False, id="nobody knows of which volume"),
+    ],
+)
+def test_a_content_of_which_a_later_one_stays(
+    volume: str, after_s: float, *, wanted: bool, explained: bool
+) -> None:
+    """Retention takes the old ones, long after their snapshots are forgotten; never the last."""
+    snapshot = thing(SNAPSHOTS, "nightly", "shop", facts=SnapshotFacts(ready=True))
+    old = needing(
+        thing(
+            SNAPSHOT_CONTENTS, "c-1", facts=SnapshotContentFacts("Delete", volume and "csi/vol-1")
+        ),
+        Need(Edge.BOUND_SNAPSHOT, snapshot.key),
+    )
+    other = thing(SNAPSHOT_CONTENTS, "c-2", facts=SnapshotContentFacts("Retain", volume))
+    other = msgspec.structs.replace(other, created=old.created + after_s)
+    view = view_of(old, other, *([snapshot] if wanted else []))
+
+    (lost,) = effects(delete(old), view, DataLost)
+    (outside,) = effects(delete(old), view, ExternalDeleted)
+
+    assert (lost.explained, bool(outside.explained)) == (explained, explained)
+
+
 def test_a_service_for_a_role_declares_one() -> None:
     """Of three members it reaches the one that bears the label; nobody declared two of those."""
     members = workload("db", "shop", replicas=3)

@@ -15,6 +15,7 @@ from suture.model.facts import (
     DisruptionBudgetFacts,
     KeysFacts,
     NetworkPolicyFacts,
+    SnapshotContentFacts,
     StorageClassFacts,
     VolumeFacts,
 )
@@ -158,6 +159,17 @@ def test_a_volume_tells_what_becomes_of_its_data() -> None:
         "secret secrets sys/login",
     ]
     assert trimmed(names.VOLUMES, {"spec": {}}, "").facts == VolumeFacts("Retain", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [({"volumeHandle": "vol-1"}, "csi.example.com/vol-1"), ({"snapshotHandle": "snap-1"}, "")],
+)
+def test_a_content_says_of_which_volume_it_was_taken(source: dict[str, str], said: str) -> None:
+    """Not where it stands for a snapshot that was there before: of that nobody says."""
+    spec = {"deletionPolicy": "Retain", "driver": "csi.example.com", "source": source}
+    thing = trimmed(names.SNAPSHOT_CONTENTS, {"spec": spec}, "")
+    assert thing.facts == SnapshotContentFacts("Retain", said)
 
 
 @pytest.mark.parametrize(

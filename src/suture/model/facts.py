@@ -76,9 +76,14 @@ class SnapshotContentFacts(
     tag_field="facts",
     tag="snapshot-content",
 ):
-    """What a VolumeSnapshotContent adds: `Delete` or `Retain`, when its snapshot goes."""
+    """What a VolumeSnapshotContent adds: `Delete` or `Retain`, when its snapshot goes.
+
+    `source`: the driver and its handle of the volume that it was taken of; empty where it was there
+    before it had an object.
+    """
 
     deletion: str = "Delete"
+    source: str = ""
 
 
 class DisruptionBudgetFacts(

@@ -293,9 +293,15 @@ def snapshot_needs(
     )
 
 
+class _ContentSource(msgspec.Struct, rename="camel", gc=False):
+    volume_handle: str = ""
+
+
 class _ContentSpec(msgspec.Struct, rename="camel", gc=False):
     # WHY not a default of the API: it is required, and a volume said to stay must be said so.
     deletion_policy: str = "Delete"
+    driver: str = ""
+    source: _ContentSource | None = None
     volume_snapshot_ref: Place | None = None
     volume_snapshot_class_name: str | None = None
 
@@ -310,7 +316,9 @@ def snapshot_content(
     doc: SnapshotContentDocument, _namespace: str, _labels: Mapping[str, str]
 ) -> Facts | None:
     """Return what a VolumeSnapshotContent adds to its metadata."""
-    return SnapshotContentFacts((doc.spec or _ContentSpec()).deletion_policy)
+    spec = doc.spec or _ContentSpec()
+    handle = spec.source.volume_handle if spec.source is not None else ""
+    return SnapshotContentFacts(spec.deletion_policy, f"{spec.driver}/{handle}" if handle else "")
 
 
 def snapshot_content_needs(

@@ -16,6 +16,7 @@ from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.edges import Edge
+from suture.model.facts import SnapshotContentFacts
 from suture.model.graph import GraphView, Owner
 from suture.model.names import (
     CLAIMS,
@@ -35,6 +36,7 @@ from suture.model.names import (
     REPLICATION_CONTROLLERS,
     SERVICE_ACCOUNTS,
     SERVICES,
+    SNAPSHOT_CONTENTS,
     STATEFUL_SETS,
     ObjectKey,
     Resource,
@@ -359,6 +361,29 @@ def given_up(view: GraphView, content: int) -> bool:
         if present
         else view.history.removed_at(view.key(one)) is not None
         for one, present in view.targets(content, Edge.BOUND_SNAPSHOT)
+    )
+
+
+def has_later(view: GraphView, content: int, removed: Collection[int]) -> bool:
+    """Whether a later content of the same volume stays, and no snapshot stands for this one.
+
+    So who keeps backups lets the old ones go. What is lost if that was a mistake: an earlier hour
+    of a volume of which a later one stays; the last one of each is asked for itself.
+    """
+    facts = view.facts(content)
+    if not isinstance(facts, SnapshotContentFacts) or not facts.source:
+        return False
+    heads = view.targets(content, Edge.BOUND_SNAPSHOT)
+    if any(present and not view.terminating(one) for one, present in heads):
+        return False
+    born = view.created(content)
+    return any(
+        view.created(one) > born
+        and one not in removed
+        and not view.terminating(one)
+        and isinstance(its := view.facts(one), SnapshotContentFacts)
+        and its.source == facts.source
+        for one in view.rows(SNAPSHOT_CONTENTS)
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from suture.impact.causes.explained import given_up
+from suture.impact.causes.explained import given_up, has_later
 from suture.impact.causes.parents import rolled_out, superseded
 from suture.impact.causes.replaced import of_past_set, replacing
 from suture.impact.causes.rerun import runs_anew
@@ -61,7 +61,7 @@ def cause_of_type(
     if resource == JOBS:
         return lambda row: runs_anew(view, row, identity, now)
     if resource == SNAPSHOT_CONTENTS:
-        return lambda row: given_up(view, row)
+        return lambda row: given_up(view, row) or has_later(view, row, removed)
     if resource in (CLAIMS, VOLUMES):
         return lambda row: left_over(view, row, now)
     # WHY few: a generation takes little along, and what goes with a definition has no other.
