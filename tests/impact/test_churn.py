@@ -23,6 +23,7 @@ from suture.model.graph import Graph, GraphView
 from suture.model.history import History
 from suture.model.names import (
     CONFIG_MAPS,
+    CRON_JOBS,
     JOBS,
     NAMESPACES,
     NODES,
@@ -322,6 +323,25 @@ def test_a_job_that_says_how_many_pods_are_to_succeed(completions: int, wanted: 
     ]
     found = grown(Lately(job, *pods), update(None, thing(PODS, "new", "prod", owners=[owner(job)])))
     assert [one.wanted for one in found] == wanted
+
+
+@pytest.mark.parametrize(("ended", "told"), [(0, [(59, 60, -1)]), (55, [])])
+def test_jobs_of_one_schedule_of_which_none_ends(
+    ended: int, told: list[tuple[int, int, int]]
+) -> None:
+    """Each has one pod, and there is one more every minute; what has ended is its history."""
+    schedule = thing(CRON_JOBS, "sync", "prod")
+    jobs = [
+        thing(JOBS, f"j{at}", "prod", owners=[owner(schedule)],
+              facts=WorkloadFacts(1, finished=at < ended))
+        for at in range(60)
+    ]  # fmt: skip
+    pod = thing(PODS, "new", "prod", owners=[owner(jobs[-1])])
+
+    found = grown(Lately(schedule, *jobs), update(None, pod))
+
+    assert [(one.before, one.after, one.wanted) for one in found] == told
+    assert all((one.resource, one.holder.name) == (str(JOBS), "sync") for one in found)
 
 
 def test_a_large_replica_set_is_filled_without_a_word() -> None:

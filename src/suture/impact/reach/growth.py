@@ -68,6 +68,7 @@ def _under_owners(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Gr
         owner = view.find_uid(reference.uid)
         if owner is None:
             continue
+        yield from _beside_maker(scene, owner, lately)
         before = view.children_count(owner, resource)
         if before < CHILDREN_TOLD:
             continue
@@ -77,6 +78,27 @@ def _under_owners(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Gr
         yield Growth(
             resource=str(resource), per="owner", holder=scene.victim(owner), before=before,
             after=before + 1, lately=lately, wanted=wanted, recovery=recovers(scene, made),
+        )  # fmt: skip
+
+
+def _beside_maker(scene: Scene, job: int, lately: int) -> Iterator[Growth]:
+    """Tell of a Job that gets a pod beside more of its maker's that have not ended.
+
+    A schedule makes one after the other, each with a pod of its own: where none ends there are
+    ever more. WHY here: the controller of schedules only carries out, and is not asked.
+    """
+    view = scene.view
+    maker = view.controller(job) if view.resource(job) == JOBS else -1
+    if maker < 0 or view.children_count(maker, JOBS) <= CHILDREN_TOLD:
+        return
+    before = sum(
+        one != job and view.resource(one) == JOBS and not (view.gone(one) or view.finished(one))
+        for one in view.children_of(maker)
+    )
+    if before >= CHILDREN_TOLD:
+        yield Growth(
+            resource=str(JOBS), per="owner", holder=scene.victim(maker), before=before,
+            after=before + 1, lately=lately, wanted=wanted_of(view, maker, JOBS),
         )  # fmt: skip
 
 
