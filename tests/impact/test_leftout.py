@@ -376,6 +376,18 @@ def test_a_service_of_a_pod_that_went_first(
 ASLEEP = {"db.example.com/hibernation": "on"}
 
 
+def test_a_part_that_is_asked_for_as_it_is_by_default() -> None:
+    """`proxy: {}` asks for one: without it the proxy may go, and with it, whatever it says, not."""
+    database = Database()
+    rest = {"monitoring": ON["monitoring"]}
+    database.rewrite({**rest, "proxy": {}}, {**rest, "proxy": {"size": 3}})
+    assert database.explained(PROXY[0]) == 0
+    database.rewrite({**rest, "proxy": {}}, rest)
+    assert [database.explained(one) for one in (PROXY[0], MEMBERS[0])] == [1, 0]
+    database.rewrite(rest, {**rest, "proxy": {}})
+    assert database.explained(PROXY[0]) == 0
+
+
 @pytest.mark.parametrize(
     ("old", "new", "explained"),
     [
@@ -437,6 +449,9 @@ def test_annotations_that_cannot_be_read() -> None:
     ("old", "new", "told"),
     [
         ({"a": {"b": 1}}, {}, ({"a"}, set())),
+        ({"a": {}, "b": {"c": {}}}, {"b": {"d": 1}}, ({"a", "c"}, set())),
+        ({}, {"a": {}}, (set(), {"a"})),
+        ({"a": {}, "b": []}, {"a": {"c": 1}}, (set(), {"a"})),
         ({}, {"a": {"b": 1}}, (set(), {"a"})),
         ({"a": 1, "c": {"d": {}}}, {"c": {}}, ({"c"}, set())),
         ({"a": [{"name": "x"}, {"name": "y"}]}, {"a": [{"name": "y"}]}, ({"x"}, set())),

@@ -239,11 +239,12 @@ def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
 def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the parts that a spec has no more, and of those that it has again.
 
-    A part is a map or a list that stands in the spec, or an item of a list with a `name` or an
-    `id`, or with members and a `component` or one `…Name`. What has an `enabled` is switched on and
-    off by it, and an item by its number, one of `NUMBERS`, while another item of the list has
-    members. So is what a flag is called after, and behind `OF_A_PORT` what a port is, by a 0. An
-    empty name is all of it, by one of `SWITCHES` or by an annotation, one of `STOPS`.
+    A part is a map or a list that stands in the spec, a map even if it says nothing, or an item of
+    a list with a `name` or an `id`, or with members and a `component` or one `…Name`. What has an
+    `enabled` is switched on and off by it, and an item by its number, one of `NUMBERS`, while
+    another item of the list has members. So is what a flag is called after, and behind `OF_A_PORT`
+    what a port is, by a 0. An empty name is all of it, by one of `SWITCHES` or by an annotation,
+    one of `STOPS`.
     """
     before, after = all_parts(old_body), all_parts(new_body)
     was, is_now = _told_to_stop(before), _told_to_stop(after)
@@ -288,7 +289,12 @@ def _left_out(
     found: set[str] = set()
     for name, before in old.items():
         after = new.get(name)
-        if before == after or not before:
+        if before == after:
+            continue
+        if not before:
+            # WHY only where it is not even empty now: `{}` asks for a part as it is by default.
+            if before == {} and after is None:
+                found.add(name)
             continue
         if not isinstance(before, dict | list):
             if (part := _switched(name, before, after)) is not None:
