@@ -1,17 +1,21 @@
-"""Pods of one owner that are evicted for hours, told from drains and from large sets."""
+"""Pods of one owner that are taken for hours, told from drains, large sets and what was changed."""
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from support.asking import effects
-from support.cluster import delete, thing, workload
+from support.cluster import delete, operator, thing, workload
 from support.unfolding import Unfolding
 from suture.impact.effects import Churn
+from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
 from suture.model.names import NODES, ObjectKey, Operation
-from suture.model.objects import ClusterObject, NodeFacts
+from suture.model.objects import ClusterObject, NodeFacts, PodFacts
 
+PERSON = operator("alice@example.com")
+CARRIER = operator("system:serviceaccount:kube-system:statefulset-controller")
 NODE = ObjectKey(NODES, "", "node-1")
 
 
@@ -64,3 +68,54 @@ def test_what_is_longer_ago_counts_no_more() -> None:
     """Twice an hour is what recommendations and spot machines come to."""
     evictions = Evictions()
     assert [evictions.evict(at, after_s=1800) for at in range(30)] == [[]] * 30
+
+
+class Deletes(Evictions):
+    """The same workload, whose pods an operator deletes in turn."""
+
+    def take(
+        self, at: int, by: Actor | None = None, *, ready: bool = True, after_s: float = 600
+    ) -> list[tuple[int, int]]:
+        """Delete a pod of a new life, and return what is said of its owner beyond the hour."""
+        self.now = self.now.plus_s(after_s - 60)
+        pod = self.pods[at % len(self.pods)]
+        assert isinstance(pod.facts, PodFacts)
+        pod = replace(pod, uid=f"life-{at}", facts=replace(pod.facts, ready=ready))
+        self.things[pod.key] = pod
+        found = [one for one in effects(self.ask(delete(pod), by), Churn) if one.window_s > 3600]
+        assert all((one.what, one.rounds) == ("deleted", True) for one in found)
+        return [(one.times, one.window_s) for one in found]
+
+
+def test_members_that_their_operator_deletes_in_turn_without_end() -> None:
+    """Nothing of the set was written: the twenty-first delete is the seventh of each pod."""
+    deletes = Deletes()
+    told = [deletes.take(at) for at in range(21)]
+    assert told[:17] == [[]] * 17
+    assert told[20] == [(21, 21600)]
+
+
+@pytest.mark.parametrize(
+    ("by", "ready", "after_s"),
+    [
+        pytest.param(PERSON, True, 600, id="a person looks for a fault"),
+        pytest.param(CARRIER, True, 600, id="the set's own controller"),
+        pytest.param(None, False, 600, id="none of them served"),
+        pytest.param(None, True, 2400, id="certificates that change each two hours"),
+    ],
+)
+def test_members_that_go_often_and_in_no_loop(by: Actor, after_s: float, *, ready: bool) -> None:
+    """By whom it is known, or of what is broken, or at a pace that a day's work has."""
+    deletes = Deletes()
+    assert [deletes.take(at, by, ready=ready, after_s=after_s) for at in range(24)] == [[]] * 24
+
+
+def test_members_that_are_deleted_for_what_was_written() -> None:
+    """Who changes a set again and again has its pods made anew as often."""
+    deletes = Deletes()
+    maker = web(3)[1]
+    for at in range(24):
+        if at % 3 == 0:
+            after = replace(maker, labels={**maker.labels, "settings": str(at)})
+            deletes.write(after)
+        assert deletes.take(at, after_s=540) == []

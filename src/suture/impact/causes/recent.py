@@ -52,7 +52,7 @@ from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest
 from suture.impact.causes.together import remember_cut
 from suture.impact.causes.turned import remember_turn
-from suture.impact.causes.unsettled import note_evicted
+from suture.impact.causes.unsettled import note_taken
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, is_shut, movable
@@ -270,8 +270,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
     for owner, resource, count in takings(view, change.direct):
         writes.count(taken_from(owner, resource), now, count)
     remember_rest(view, change.direct[:DIRECT_NOTED], now)
-    if evicted:
-        note_evicted(view, change.direct[:DIRECT_NOTED], identity, now)
+    note_taken(view, change.direct[:DIRECT_NOTED], what, identity, now)
 
 
 def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:

@@ -18,7 +18,7 @@ from suture.impact.causes.recent import (
     takings,
 )
 from suture.impact.causes.sizes import asked_for
-from suture.impact.causes.unsettled import LOOP_S, evicted_again
+from suture.impact.causes.unsettled import LOOP_S, taken_again
 from suture.impact.effects import Churn, Confidence, Victim
 from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.ground.stamps import FOLLOWING, restarts
@@ -86,8 +86,7 @@ def _removed(scene: Scene, now: Now) -> list[Churn]:
             deed = Deed(what, request.user.username, number(view.uid(row)))
             found += _told(scene, word, deed, scene.victim(row), now)
     found += _rounds(scene, word, now)
-    if evicted:
-        found += _unsettled(scene, now)
+    found += _unsettled(scene, what, word, now)
     return found
 
 
@@ -124,11 +123,12 @@ def _own(resource: Resource, *, owned: bool) -> bool:
     return not owned or resource == SNAPSHOTS
 
 
-def _unsettled(scene: Scene, now: Now) -> Iterator[Churn]:
-    """Yield the owners of whose pods each one was evicted several times within some hours."""
-    for owner, times in evicted_again(scene.view, scene.change.direct[:ROWS_ASKED], now):
+def _unsettled(scene: Scene, what: What, word: str, now: Now) -> Iterator[Churn]:
+    """Yield the owners of whose pods each one was taken several times within some hours."""
+    rows, identity = scene.change.direct[:ROWS_ASKED], scene.request.user.username
+    for owner, times in taken_again(scene.view, rows, what, identity, now):
         yield Churn(
-            target=scene.victim(owner), what="evicted", times=times, window_s=LOOP_S,
+            target=scene.victim(owner), what=word, times=times, window_s=LOOP_S,
             actors=1, rounds=True, confidence=Confidence.BOUNDED,
         )  # fmt: skip
 
