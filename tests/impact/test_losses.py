@@ -22,6 +22,7 @@ from support.cluster import (
     workload,
 )
 from suture.impact.causes.counters import remover
+from suture.impact.causes.recent import remember
 from suture.impact.effects import (
     AdmissionPathBroken,
     DataLost,
@@ -179,21 +180,21 @@ def test_an_application_that_leaves_what_it_keeps(said: str, along: int) -> None
     assert len(project(delete(parent), view_of(parent, kept)).cascaded) == along
 
 
-@pytest.mark.parametrize("stopped", [True, False])
-def test_an_application_that_was_told_to_stop(*, stopped: bool) -> None:
+@pytest.mark.parametrize(("said", "stays"), [("suspend", True), ("shutdown", False)])
+def test_an_application_that_was_suspended(*, said: str, stays: bool) -> None:
     """Nothing goes along with it, and what goes afterwards is not explained by its end either."""
     parent = held(thing(Resource("deploy.example.com", "apps"), "all", "cd"), "example.com/prune")
     kept = needing(service("web"), Need(Edge.MANAGED_BY, parent.key))
     going = msgspec.structs.replace(parent, deleted=1.0)
     there, later = view_of(parent, kept), view_of(going, kept)
+    bodies = (b'{"spec":{}}', msgspec.json.encode({"spec": {said: True}}))
     for view in (there, later):
-        view.history.writes.note_left_out(
-            parent.uid, frozenset({""} if stopped else {"sidecar"}), frozenset()
-        )
+        request = update(parent, parent, bodies=bodies)
+        remember(request, project(request, view), view, START)
 
-    assert len(project(delete(parent), there).cascaded) == (0 if stopped else 1)
+    assert len(project(delete(parent), there).cascaded) == (0 if stays else 1)
     (removed,) = effects(delete(kept), later, ObjectsRemoved)
-    assert removed.explained == (0 if stopped else 1)
+    assert removed.explained == (0 if stays else 1)
 
 
 # ---------------------------------------------------------------- pods

@@ -34,6 +34,10 @@ NUMBERS: Final = frozenset({"size", "replicas", "instances", "count", "members",
 OF_A_PORT: Final = ":"
 """Before what a port is for that was set to nothing."""
 _PORT: Final = "Port"
+
+SUSPENDED: Final = "!"
+"""What is remembered beside the parts of what says `suspend`; no part has this name."""
+
 _FLAG: Final = re.compile(r"(?:enable|expose)(?=[A-Z])(\w+)|(\w+)Enabled")
 """How a field says of something beside it whether it is to be: `enableConsole`, `proxyEnabled`."""
 
@@ -411,6 +415,11 @@ def _stops(name: str, value: str) -> bool:
         and not name.startswith(_OF_THE_PAST)
         and _MOMENT.fullmatch(value) is not None
     )
+
+
+def is_suspended(body: bytes) -> bool:
+    """Whether a custom resource says that its controller is to leave it alone, in its spec."""
+    return _spec(body).get("suspend") is True
 
 
 def _switched_off(spec: dict[str, object]) -> bool:

@@ -20,7 +20,14 @@ from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.deeds import What
-from suture.model.difference import BY_ID, OF_A_PORT, parts_left_out, sizes_of_parts
+from suture.model.difference import (
+    BY_ID,
+    OF_A_PORT,
+    SUSPENDED,
+    is_suspended,
+    parts_left_out,
+    sizes_of_parts,
+)
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -332,7 +339,10 @@ def remember_parts(request: Request, view: GraphView, now: Now) -> None:
     if gone - {""}:
         gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
     uid, writes = view.uid(row), view.history.writes
+    if is_suspended(request.new_body):
+        gone |= {SUSPENDED}
     if back:
+        back |= {SUSPENDED} - gone
         if not back.isdisjoint(writes.left_out(uid)):
             writes.count(back_again(uid), now)
         back |= called_otherwise(view, row)

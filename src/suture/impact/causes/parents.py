@@ -14,7 +14,7 @@ from typing import Final
 from suture.impact.causes.explained import CLIMBED, RECREATED_BY, owner_ends
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
-from suture.impact.ground.inventory import was_stopped
+from suture.impact.ground.inventory import was_suspended
 from suture.impact.ground.kinds import is_custom
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
@@ -282,9 +282,9 @@ def all_end(view: GraphView, managers: Iterable[int]) -> bool:
 def undeploys(view: GraphView, manager: int) -> bool:
     """Whether an application is going, and takes along what it keeps.
 
-    WHY not one that was told to stop: that it goes was not weighed as the end of anything else.
+    WHY not one that was suspended: that it goes was not weighed as the end of anything else.
     """
-    return view.terminating(manager) and not was_stopped(view, manager)
+    return view.terminating(manager) and not was_suspended(view, manager)
 
 
 def is_kept_in_api(view: GraphView, manager: int) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 from suture.impact.ground.builtin import BUILT_IN
 from suture.impact.ground.cascade import closure
+from suture.model.difference import SUSPENDED
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.objects import CustomFacts
@@ -63,7 +64,7 @@ def _kept(view: GraphView, rows: list[int]) -> list[int]:
         for row in view.named(rows)
         if _held_by_own(view.finalizers(row))
         and not leaves_all(view, row)
-        and not was_stopped(view, row)
+        and not was_suspended(view, row)
     ]
     return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))
 
@@ -74,9 +75,11 @@ def leaves_all(view: GraphView, row: int) -> bool:
     return isinstance(facts, CustomFacts) and facts.outside.lower() in LEAVES
 
 
-def was_stopped(view: GraphView, row: int) -> bool:
-    """Whether a keeper was told to stop: its controller lets it go, and touches nothing it keeps.
+def was_suspended(view: GraphView, row: int) -> bool:
+    """Whether a keeper was suspended: its controller lets it go, and touches nothing it keeps.
 
-    LIMIT: of what was stopped before Suture was there nobody knows.
+    WHY by this word alone: what is shut down, stopped or asleep ends as a whole where it goes.
+    LIMIT: of what was suspended before Suture was there nobody knows.
+    SOURCE: Flux, whose controllers skip the end of what is suspended.
     """
-    return "" in view.history.writes.left_out(view.uid(row))
+    return SUSPENDED in view.history.writes.left_out(view.uid(row))
