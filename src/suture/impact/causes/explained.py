@@ -72,6 +72,9 @@ CLIMBED: Final = 8
 """LIMIT: owners above a pod that are followed: Job and CronJob, ReplicaSet and Deployment, are two;
 a ring of owners, which nothing forbids, ends here."""
 
+CONTENTS_LOOKED_AT: Final = 4_000
+"""LIMIT: contents that are looked through for a later one of a volume: 10 ms. Of more, none is."""
+
 _SPACES: Final = (NAMESPACES,)
 _CLAIMED: Final = frozenset({Edge.CLAIM})
 _GATEWAY_GROUP: Final = "gateway.networking.k8s.io"
@@ -376,14 +379,14 @@ def has_later(view: GraphView, content: int, removed: Collection[int]) -> bool:
     heads = view.targets(content, Edge.BOUND_SNAPSHOT)
     if any(present and not view.terminating(one) for one, present in heads):
         return False
-    born = view.created(content)
-    return any(
+    born, others = view.created(content), view.rows(SNAPSHOT_CONTENTS)
+    return len(others) <= CONTENTS_LOOKED_AT and any(
         view.created(one) > born
         and one not in removed
         and not view.terminating(one)
         and isinstance(its := view.facts(one), SnapshotContentFacts)
         and its.source == facts.source
-        for one in view.rows(SNAPSHOT_CONTENTS)
+        for one in others
     )
 
 

@@ -61,7 +61,7 @@ def cause_of_type(
     if resource == JOBS:
         return lambda row: runs_anew(view, row, identity, now)
     if resource == SNAPSHOT_CONTENTS:
-        return lambda row: given_up(view, row) or has_later(view, row, removed)
+        return lambda row: given_up(view, row) or (few and has_later(view, row, removed))
     if resource in (CLAIMS, VOLUMES):
         return lambda row: left_over(view, row, now)
     # WHY few: a generation takes little along, and what goes with a definition has no other.
