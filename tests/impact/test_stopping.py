@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 import pytest
 
@@ -12,10 +14,26 @@ from suture.impact.effects import ObjectsRemoved, PodsLost, ServiceEmptied
 from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.difference import asks_for_another
+from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import DEPLOYMENTS, PODS, SERVICES, STATEFUL_SETS, Resource
-from suture.model.objects import CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.names import (
+    CLAIMS,
+    DEPLOYMENTS,
+    PODS,
+    SERVICES,
+    STATEFUL_SETS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import (
+    NO_LABELS,
+    ClusterObject,
+    CustomFacts,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 from suture.model.selectors import Selector
 
 LOGINS = Resource("login.example.com", "logins")
@@ -92,6 +110,13 @@ def test_it_is_made_smaller() -> None:
         ({"server": {"imageTag": "1"}}, {"server": {"imageTag": "2"}}, True),
         ({}, {"restart": "RollingUpdate"}, True),
         ({"postgresVersion": 15}, {"postgresVersion": 16}, True),
+        (
+            {"template": {"spec": {"containers": [{"name": "a", "image": "a:1"}]}}},
+            {"template": {"spec": {"containers": [{"name": "a", "image": "a:2"}]}}},
+            True,
+        ),
+        ({"plugins": [{"name": "a", "version": 1}]}, {"plugins": [{"name": "a"}]}, False),
+        ({"users": [{"name": "a"}]}, {"users": [{"name": "b"}]}, False),
         (ONE, {}, False),
         ({"ref": {"apiVersion": "v1"}}, {"ref": {"apiVersion": "v2"}}, False),
         ({"stage": "a"}, {"stage": "b"}, False),
@@ -141,3 +166,80 @@ def test_a_deployment_is_deleted_for_nothing() -> None:
     assert deleted(ONE) == (1, False)
     assert deleted(TWO, maker="system:serviceaccount:ops:x") == (1, False)
     assert deleted(TWO, times=2) == (1, False)
+
+
+SETS = Resource("login.example.com", "runnersets")
+RUNS = Resource("login.example.com", "runners")
+
+
+def renewed(
+    new: Spec,
+    *,
+    below: tuple[ClusterObject, ...] = (),
+    claims: bool = False,
+    times: int = 1,
+    labels: Mapping[str, str] = NO_LABELS,
+    mounts: bool = False,
+    of: ClusterObject = LOGIN,
+) -> tuple[int, int]:
+    """Delete a set of runs, or what is below the resource; return what of it is wanted, and runs.
+
+    `below` are the pods of the resource itself, of which the first is deleted.
+    """
+    set_of = thing(SETS, "main-a", "prod", owners=[owner(LOGIN)], facts=CustomFacts())
+    run = thing(RUNS, "main-a-1", "prod", owners=[owner(set_of)], facts=CustomFacts())
+    pod = thing(
+        PODS, "main-a-1", "prod", owners=[owner(run)], labels=labels, facts=PodFacts(ready=True)
+    )
+    data = thing(CLAIMS, "main-a-1", "prod", owners=[owner(run)])
+    needs = (Need(Edge.CLAIM, ObjectKey(CLAIMS, "prod", "kept")),) if mounts else ()
+    pod = msgspec.structs.replace(pod, needs=needs)
+    things = below or (set_of, run, pod, *([data] if claims else []))
+    view = GraphView(graph_of(of, list(things), FACING), History())
+    bodies = tuple(msgspec.json.encode({"spec": one}) for one in (ONE, new))
+    order = update(of, of, by=operator(OWNER), bodies=(bodies[0], bodies[1]))
+    remember(order, project(order, view), view, START)
+    request, now = delete(things[0], by=operator(KEEPER)), START.plus_s(60)
+    for _ in range(times - 1):
+        remember(request, project(request, view), view, now)
+    impact = impact_of(request, view, now=now, by=operator(KEEPER))
+    gone = next(one for one in effects(impact, ObjectsRemoved) if one.direct)
+    return gone.wanted, sum(not one.explained for one in effects(impact, ServiceEmptied))
+
+
+def test_a_set_of_runs_is_deleted_as_the_next_image_was_asked_for() -> None:
+    """So runners of the former image go, set by set; once for each order."""
+    assert renewed(TWO) == (0, 0)
+
+
+def test_a_set_of_runs_is_deleted_for_nothing() -> None:
+    """The twins: nothing was asked for, data goes along, or one went for it already."""
+    assert renewed(ONE) == (1, 0)
+    assert renewed(TWO, claims=True) == (1, 0)
+    assert renewed(TWO, times=2) == (1, 0)
+
+
+def test_a_set_of_members_is_not_deleted_for_another_image() -> None:
+    """Brokers are rolled, not deleted with their set: clients reach them, and they hold data."""
+    assert renewed(TWO, labels=LABELS) == (1, 1)
+    assert renewed(TWO, mounts=True) == (1, 0)
+
+
+LONE = msgspec.structs.replace(LOGIN, facts=CustomFacts())
+ALONE = thing(
+    PODS, "main-0", "prod", owners=[owner(LOGIN)], labels=LABELS, facts=PodFacts(ready=True)
+)
+BESIDE = msgspec.structs.replace(
+    ALONE, key=ObjectKey(PODS, "prod", "main-1"), uid="uid-1", facts=PodFacts()
+)
+
+
+def test_the_only_pod_is_deleted_to_be_made_of_another_image() -> None:
+    assert renewed(TWO, below=(ALONE,), of=LONE)[1] == 0
+
+
+def test_a_pod_is_deleted_for_nothing() -> None:
+    """The twins: nothing was asked for, or it is the last of several."""
+    assert renewed(ONE, below=(ALONE,), of=LONE)[1] == 1
+    assert renewed(TWO, below=(ALONE, BESIDE), of=LONE)[1] == 1
+    assert renewed(TWO, below=(ALONE,))[1] == 1

@@ -223,14 +223,26 @@ def asks_for_another(old_body: bytes, new_body: bytes) -> bool:
                 continue
             if type(value) in (str, int) and value and _ANOTHER.fullmatch(name) is not None:
                 return True
-            if depth > 1 and isinstance(value, dict):
-                pairs.append((was if isinstance(was, dict) else {}, value, depth - 1))
+            if depth > 1:
+                pairs += _below(was, value, depth - 1)
     return False
 
 
-def _by_name(items: list[object]) -> dict[tuple[str, str], object]:
+def _below(
+    was: object, value: object, depth: int
+) -> list[tuple[dict[str, object], dict[str, object], int]]:
+    """Return what a field says now beside what it said: its map, or its items that have a name."""
+    if isinstance(value, dict):
+        return [(was if isinstance(was, dict) else {}, value, depth)]
+    if not isinstance(value, list):
+        return []
+    before = _by_name(was) if isinstance(was, list) else {}
+    return [(before.get(name, {}), item, depth) for name, item in _by_name(value).items()]
+
+
+def _by_name(items: list[object]) -> dict[tuple[str, str], dict[str, object]]:
     """Return those items of a list that say their name, by what they call it and what it is."""
-    found: dict[tuple[str, str], object] = {}
+    found: dict[tuple[str, str], dict[str, object]] = {}
     for item in items:
         if type(item) is dict:
             for field, name in item.items():

@@ -249,7 +249,7 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
             or goes_for_next(scene, left[0])
         )
     elif is_custom(resource):
-        tally.wanted -= is_passing(scene, left[0])
+        tally.wanted -= is_passing(scene, left[0]) or goes_for_next(scene, left[0])
 
 
 def _of_staying_release(scene: Scene, row: int) -> bool:

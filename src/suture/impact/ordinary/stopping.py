@@ -5,48 +5,86 @@ order behind it. What cannot run in two versions at a time is stopped, migrated 
 and what is one host of several is stopped to be restarted. Told by what is recorded: within the
 hour somebody else than the actor changed an image, a version or a restart in the spec of the custom
 resource that controls the workload, and the actor runs that type. So nothing is believed of an
-operator that stops by itself, nor of one that was itself upgraded.
+operator that stops by itself, nor of one that was itself upgraded. What it deletes may be its own
+Deployment, the only pod of the resource, or a generation of runs: a custom resource below which
+are pods, and what they read, alone, which no Service reaches and which mount no data.
 
 What is lost if it does not start again: the one resource of which somebody asked for something.
 Source: Keycloak operator (RecreateOnImageChange), AWX operator (migration), ClickHouse operator
-(`spec.restart`); Flink operator (`upgradeMode: savepoint` deletes the cluster's Deployment).
+(`spec.restart`); Flink operator (`upgradeMode: savepoint` deletes the cluster's Deployment);
+controllers of CI runners (another template: the next set is made, the former one deleted).
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from suture.impact.causes.counters import ordered, ordered_by, taken_from
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
-from suture.model.names import CLAIMS, DEPLOYMENTS
+from suture.model.edges import Edge
+from suture.model.names import CLAIMS, CONFIG_MAPS, DEPLOYMENTS, PODS, SECRETS
+from suture.model.objects import CustomFacts
 from suture.model.writes import HOUR_S
+
+SEVERAL: Final = 2
+"""Of so many pods, that a custom resource says it wants, the only one is no whole."""
+
+READ: Final = frozenset({PODS, SECRETS, CONFIG_MAPS})
+"""What is below a run: its pod, and what that reads."""
 
 
 def stops_for_next(scene: Scene, resized: Resized) -> bool:
     """Whether an operator stops a workload, of which another version or a restart was asked for."""
-    return not (resized.after or resized.asked) and _orders(scene, resized.row) > 0
+    return not (resized.after or resized.asked) and orders_of(scene, resized.row) > 0
 
 
 def goes_for_next(scene: Scene, row: int) -> bool:
-    """Whether an operator deletes its own Deployment, which it makes anew as was asked for.
+    """Whether an operator deletes its own, which it makes anew as was asked for.
 
     One for each order: who takes another is asked what for. WHY no set: its claims stay, and a set
     of the next size or template may not find them again.
     """
     view, now = scene.view, scene.now
-    if now is None or view.resource(row) != DEPLOYMENTS or scene.change.direct != (row,):
+    if now is None or scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
-    if CLAIMS in scene.kinds or not scene.tied(row):
+    if not _is_made_anew(scene, row):
         return False
-    orders = _orders(scene, row)
+    orders = orders_of(scene, row)
     if not orders:
         return False
-    taken = taken_from(view.uid(view.controller(row)), DEPLOYMENTS)
+    taken = taken_from(view.uid(view.controller(row)), view.resource(row))
     return view.history.writes.counted(taken, now, HOUR_S) < orders
 
 
-def _orders(scene: Scene, row: int) -> int:
+def _is_made_anew(scene: Scene, row: int) -> bool:
+    """Whether an object is of those that an operator cannot change, and makes anew as a whole."""
+    view, resource = scene.view, scene.view.resource(row)
+    if resource == DEPLOYMENTS:
+        return scene.tied(row)
+    if resource == PODS:
+        parent = view.controller(row)
+        facts, kinds = view.facts(parent), view.classes_owned(parent)
+        # WHY: of several that are to be it may be the last.
+        says = (facts.wanted, *facts.sizes) if isinstance(facts, CustomFacts) else ()
+        return (
+            sum(view.running_alike(kind)[0] for kind in kinds) == 1
+            and max((one or 0 for one in says), default=0) < SEVERAL
+        )
+    # WHY pods: where nothing runs below it, it is no run, and may stand for anything.
+    if PODS not in scene.kinds or not all(is_custom(one) or one in READ for one in scene.kinds):
+        return False
+    return not any(_is_needed(scene, lot.first) for lot in scene.lots)
+
+
+def _is_needed(scene: Scene, pod: int) -> bool:
+    """Whether a Service reaches a pod, or it mounts data: then it is a member, and no run."""
+    return bool(scene.causes.services_of(pod) or scene.view.targets(pod, Edge.CLAIM))
+
+
+def orders_of(scene: Scene, row: int) -> int:
     """Return how often others asked within the hour for another version of what the actor runs."""
     view, now = scene.view, scene.now
     parent = view.controller(row)
