@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 from msgspec.structs import replace
@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from support.asking import effects, impact_of
 from support.cluster import START, delete, operator, owner, thing, view_of
 from suture.impact.causes.counters import taken_from
-from suture.impact.effects import ServiceEmptied
+from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.model.actor import Actor
 from suture.model.graph import GraphView
-from suture.model.names import PODS, SERVICES, Resource
+from suture.model.names import CLAIMS, PODS, SERVICES, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CustomFacts, PodFacts, ServiceFacts
 from suture.model.selectors import Selector
 
@@ -116,3 +116,78 @@ def test_who_takes_a_pod_from_each() -> None:
     others = [queue(f"other-{number}") for number in range(3)]
     assert passes(queue(), *others, taken=[(one[0], 1) for one in others[:2]])
     assert not passes(queue(), *others, taken=[(one[0], 1) for one in others])
+
+
+MACHINES, INSTANCES = (
+    Resource("queues.example.com", "machines"), Resource("queues.example.com", "instances"),
+)  # fmt: skip
+
+
+def machine(
+    name: str, *, run: str | None = None, claim: bool = False, wide: bool = False
+) -> list[ClusterObject]:
+    """Make a custom resource with what it runs, its pod or two, and a Service for that."""
+    parent = thing(MACHINES, name, "prod", facts=CustomFacts())
+    instance = thing(INSTANCES, run or name, "prod", owners=[owner(parent)], facts=CustomFacts())
+    pod = thing(
+        PODS, f"launcher-{name}", "prod", owners=[owner(instance)], labels={"machine": name},
+        facts=PodFacts(ready=True, node="node-1"),
+    )  # fmt: skip
+    facing = thing(SERVICES, name, "prod", facts=ServiceFacts(Selector.of({"machine": name})))
+    data = [thing(CLAIMS, name, "prod", owners=[owner(instance)])] if claim else []
+    second = replace(pod, key=ObjectKey(PODS, "prod", f"second-{name}"), uid=f"second-{name}")
+    return [parent, instance, pod, facing, *data, *([second] if wide else [])]
+
+
+def restarted(
+    things: list[ClusterObject],
+    *away: list[ClusterObject],
+    by: Actor = BY,
+    taken: int = 0,
+    stopped: bool = False,
+) -> tuple[int, bool]:
+    """Take what a resource runs; return how much of it is wanted still, and of its Service.
+
+    Of those in `away` it was taken before, and is not there.
+    """
+    view = view_of(things, *([one[0]] for one in away))
+    writes = view.history.writes
+    for one in away:
+        writes.count(taken_from(one[0].uid, INSTANCES), START)
+        if stopped:
+            writes.note_left_out(one[0].uid, frozenset({""}), frozenset())
+    writes.count(taken_from(things[0].uid, INSTANCES), START, taken)
+    impact = impact_of(delete(things[1], by=by), view, by=by, now=NOW)
+    gone = next(one for one in effects(impact, ObjectsRemoved) if one.direct)
+    return gone.wanted, all(one.explained for one in effects(impact, ServiceEmptied))
+
+
+def test_what_a_resource_runs_is_restarted() -> None:
+    """A virtual machine is restarted by its operator, which deletes its instance; and once more."""
+    assert restarted(machine("a")) == (0, True)
+    assert restarted(machine("a"), taken=1) == (0, True)
+
+
+def test_a_few_are_restarted_at_a_time() -> None:
+    """What was told to stop is not missing, and two that are on their way hinder nobody."""
+    others = [machine(f"other-{number}") for number in range(3)]
+    assert restarted(machine("a"), *others[:2]) == (0, True)
+    assert restarted(machine("a"), *others, stopped=True) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(lambda: restarted(machine("a"), by=STRANGER), id="a-stranger"),
+        pytest.param(lambda: restarted(machine("a", run="a-1")), id="one-of-several"),
+        pytest.param(lambda: restarted(machine("a", claim=True)), id="data-goes-along"),
+        pytest.param(lambda: restarted(machine("a", wide=True)), id="a-set-of-several"),
+        pytest.param(
+            lambda: restarted(machine("a"), *(machine(f"other-{one}") for one in range(3))),
+            id="all-of-them",
+        ),
+    ],
+)
+def test_what_is_no_restart_of_what_a_resource_runs(told: Callable[[], tuple[int, bool]]) -> None:
+    """The incident: the same delete, of one machine after the other, and none comes back."""
+    assert told() == (1, False)

@@ -46,6 +46,7 @@ from suture.impact.ordinary.hands import (
 )
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
+from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.protected import protected, protected_pods
 from suture.impact.ordinary.renamed import is_renamed
 from suture.impact.ordinary.setsanew import is_made_anew
@@ -249,7 +250,11 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
             or goes_for_next(scene, left[0])
         )
     elif is_custom(resource):
-        tally.wanted -= is_passing(scene, left[0]) or goes_for_next(scene, left[0])
+        tally.wanted -= (
+            is_passing(scene, left[0])
+            or goes_for_next(scene, left[0])
+            or goes_alone(scene, left[:1])
+        )
 
 
 def _of_staying_release(scene: Scene, row: int) -> bool:

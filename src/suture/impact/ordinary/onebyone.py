@@ -1,4 +1,4 @@
-"""Pods of a custom resource that its operator takes one at a time, each after the last is back.
+"""What a custom resource runs, which its operator takes one by one, each after the last is back.
 
 Beside `setsanew`, where a set goes so: here a pod that a custom resource keeps itself, the only
 one behind a Service of its own, as each broker has one, or of its role. Its operator restarts it by
@@ -8,7 +8,10 @@ from it within the hour as many are there again, made by the actor, or it has as
 says that it wants. Of the other resources of the type the same holds, but for a few that are at it
 at the same time.
 
-What is lost if the pod does not come back: what one member answered for; the next is refused. Not
+So is a run: a custom resource called as the one that has it, below which is one pod alone. So a
+virtual machine is restarted, whose instance is deleted and made anew.
+
+What is lost if it does not come back: what one member answered for; the next is refused. Not
 under a custom resource that is itself of this hour: its pods may be taken for those of one that was
 there before. Pure.
 """
@@ -24,7 +27,7 @@ from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.graph import GraphView
-from suture.model.names import PODS
+from suture.model.names import PODS, Resource
 from suture.model.objects import CustomFacts
 from suture.model.writes import HOUR_S
 
@@ -42,9 +45,9 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
     view, now = scene.view, scene.now
     if now is None or scene.change.evicted or len(lost) != 1:
         return False
-    (pod,) = lost
-    parent = view.controller(pod)
-    if parent < 0 or view.resource(pod) != PODS or scene.change.direct != (pod,):
+    (one,) = lost
+    parent, kind = view.controller(one), view.resource(one)
+    if parent < 0 or scene.change.direct != (one,) or not (kind == PODS or _is_run(scene, one)):
         return False
     resource = view.resource(parent)
     if not is_custom(resource) or not keeps(scene, resource) or view.terminating(parent):
@@ -53,12 +56,39 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
     if born is not None and now.ago_s(born.at_ns) < HOUR_S:
         return False
     others = view.rows(resource)
-    if len(others) > RESOURCES_ASKED or not _others_ready(view, parent, pod):
+    if len(others) > RESOURCES_ASKED or (kind == PODS and not _others_ready(view, parent, one)):
         return False
     identity = scene.actor.user.username
-    if _lacks(view, parent, identity, now):
+
+    def lacks(other: int) -> bool:
+        if kind == PODS:
+            return _lacks(view, other, identity, now)
+        return _lacks_run(view, other, kind, now)
+
+    return not lacks(parent) and sum(lacks(other) for other in others if other != parent) < AWAY
+
+
+def _is_run(scene: Scene, row: int) -> bool:
+    """Whether a custom resource is what the one runs that has it, and is called the same."""
+    view, resource = scene.view, scene.view.resource(row)
+    return (
+        is_custom(resource)
+        and view.name(row) == view.name(view.controller(row))
+        and set(scene.kinds) == {resource, PODS}
+        and sum(lot.count for lot in scene.lots if lot.running) == 1
+    )
+
+
+def _lacks_run(view: GraphView, parent: int, kind: Resource, now: Now) -> bool:
+    """Whether the run of a custom resource was taken within the hour, and is not there again.
+
+    Not of one that was told to stop: it wants none.
+    """
+    taken = view.history.writes.counted(taken_from(view.uid(parent), kind), now, HOUR_S)
+    if not taken or "" in view.history.writes.left_out(view.uid(parent)):
         return False
-    return sum(_lacks(view, one, identity, now) for one in others if one != parent) < AWAY
+    children = view.staying(view.children_of(parent))
+    return not any(view.resource(one) == kind and not view.terminating(one) for one in children)
 
 
 def _others_ready(view: GraphView, parent: int, pod: int) -> bool:
