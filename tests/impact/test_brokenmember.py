@@ -12,7 +12,16 @@ from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
-from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, VOLUMES, Resource
+from suture.model.names import (
+    CLAIMS,
+    DEPLOYMENTS,
+    JOBS,
+    PODS,
+    SERVICE_ACCOUNTS,
+    STATEFUL_SETS,
+    VOLUMES,
+    Resource,
+)
 from suture.model.objects import (
     ClaimFacts,
     ClusterObject,
@@ -109,3 +118,57 @@ def test_a_member_whose_data_may_be_the_last(members: list[list[ClusterObject]])
 def test_no_machine_takes_a_member_for_broken() -> None:
     """One that waits for a node looks the same."""
     assert not given_up(member(2, ready=False), member(0), member(1), by=operator())
+
+
+PURGER = "system:serviceaccount:prod:purge"
+
+
+def purged(
+    *others: list[ClusterObject],
+    by: Actor = PERSON,
+    sent_by: str = "",
+    named: bool = False,
+) -> int:
+    """Delete the claim of a member that was taken out; return how much of it is wanted still.
+
+    `sent_by` made a Job that runs as the purger. `named`: a Deployment without pods names the claim.
+    """
+    claim, volume, _ = member(2, of=CLUSTER)
+    rest = thing(DEPLOYMENTS, "db-2", "prod", owners=[owner(CLUSTER)], facts=WorkloadFacts(0))
+    rest = msgspec.structs.replace(rest, needs=(Need(Edge.CLAIM, claim.key),))
+    account, job = thing(SERVICE_ACCOUNTS, "purge", "prod"), thing(JOBS, "purge", "prod")
+    job = msgspec.structs.replace(job, needs=(Need(Edge.SERVICE_ACCOUNT, account.key),))
+    things = [claim, volume, account, *([rest] if named else []), *([job] if sent_by else [])]
+    view = view_of(CLUSTER, things, *others)
+    if sent_by:
+        view.history.note_created(job.uid, sent_by, sent_by, job.key, START)
+    (gone,) = effects(impact_of(delete(claim, by=by), view, by=by), ObjectsRemoved)
+    return gone.wanted
+
+
+WELL = [member(0, of=CLUSTER), member(1, of=CLUSTER)]
+
+
+def test_the_claim_of_a_member_that_was_taken_out() -> None:
+    """A disk has failed, its Deployment is gone: a person purges it, or sends a Job that does."""
+    assert purged(*WELL) == 0
+    assert purged(*WELL, by=operator(PURGER), sent_by=PERSON.user.username) == 0
+
+
+@pytest.mark.parametrize(
+    ("others", "by", "sent_by", "named"),
+    [
+        pytest.param(WELL, operator(PURGER), "", False, id="a machine by itself"),
+        pytest.param(WELL, operator(PURGER), PURGER, False, id="that sent itself"),
+        pytest.param(WELL, PERSON, "", True, id="it is to run again"),
+        pytest.param([], PERSON, "", False, id="there is no other"),
+        pytest.param(
+            [member(0, of=CLUSTER), member(1, of=CLUSTER)[:2]], PERSON, "", False, id="another is out"
+        ),
+    ],
+)  # fmt: skip
+def test_a_claim_that_only_seems_to_be_left(
+    others: list[list[ClusterObject]], by: Actor, sent_by: str, named: bool
+) -> None:
+    """The incident: what is detached for a while is taken for left over."""
+    assert purged(*others, by=by, sent_by=sent_by, named=named) == 1

@@ -81,7 +81,7 @@ def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
         return False
     row, namespace = resized.row, view.namespace(resized.row)
     by_person = is_person(identity)
-    if not by_person and not _is_errand(scene, namespace, now):
+    if not by_person and not is_errand(scene, namespace, now):
         return False
     # WHY not what has an owner: that answers for its size, and is what a person would ask.
     if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
@@ -98,7 +98,7 @@ def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
     )
 
 
-def _is_errand(scene: Scene, namespace: str, now: Now) -> bool:
+def is_errand(scene: Scene, namespace: str, now: Now) -> bool:
     """Whether a Job of a namespace runs as the actor, which somebody else made within the hour."""
     view, identity = scene.view, scene.actor.user.username
     key = account_of(identity)
