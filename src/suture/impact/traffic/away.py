@@ -2,15 +2,22 @@
 
 Beside `serving`, which says what a Service loses: a floor is a share of what it has when nobody
 takes from it, and who takes one member after the other would else find a lower floor each time.
-Source: ReplicaSet and StatefulSet controllers, which make a pod anew and wait for nobody.
+Source: ReplicaSet and StatefulSet controllers, which make a pod anew and wait for nobody; what a
+custom resource has of pods its operator makes anew, who is to wait for each.
 """
 
 from __future__ import annotations
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
+from suture.impact.ground.kinds import is_custom
+from suture.impact.ordinary.hands import made_lately
+from suture.impact.ordinary.stopping import orders_of
 from suture.impact.scene import Scene
+from suture.model.clock import Now
+from suture.model.graph import GraphView
 from suture.model.names import PODS, Operation
+from suture.model.objects import CustomFacts
 from suture.model.writes import TEN_MINUTES_S
 
 
@@ -33,4 +40,49 @@ def taken_and_away(scene: Scene, missing: int) -> int:
             view.history.writes.counted(taken_from(view.uid(one), PODS), now, TEN_MINUTES_S)
             for one in makers
         ),
+    )
+
+
+def members_away(scene: Scene, service: int) -> int:
+    """Return how many pods of a custom resource were taken within ten minutes, and are not back.
+
+    From the one whose pod goes now, all of whose pods the Service reaches. WHY not of what the
+    actor made lately, nor where one has ended or another version was asked for: what is work is
+    started anew as a whole, and what cannot run in two versions.
+    """
+    view, now = scene.view, scene.now
+    if now is None or scene.change.evicted or len(scene.change.direct) != 1:
+        return 0
+    (pod,) = scene.change.direct
+    parent = view.controller(pod)
+    if view.resource(pod) != PODS or parent < 0 or not is_custom(view.resource(parent)):
+        return 0
+    taken = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, TEN_MINUTES_S)
+    if not taken or drains(view, pod, now) or made_lately(scene, pod) or orders_of(scene, pod):
+        return 0
+    kinds = [kind for kind in view.classes_owned(parent) if view.one_alike(kind) >= 0]
+    if not set(view.classes_selected(service)).issuperset(kinds):
+        return 0
+    return max(0, taken - _back(scene, kinds, now)) if _fewer(view, parent, kinds) else 0
+
+
+def _fewer(view: GraphView, parent: int, kinds: list[int]) -> bool:
+    """Whether a custom resource may have fewer pods than it wants, none of which has ended."""
+    pods = [pod for kind in kinds for pod in view.pods_alike(kind)]
+    facts = view.facts(parent)
+    # WHY: what has as many as it says has lost none, whatever it had before.
+    if isinstance(facts, CustomFacts) and len(pods) in (facts.wanted, *facts.sizes, *facts.pools):
+        return False
+    return not any(map(view.finished, pods))
+
+
+def _back(scene: Scene, kinds: list[int], now: Now) -> int:
+    """Return how many Ready pods the actor has made within ten minutes."""
+    view, since = scene.view, now.utc_s - TEN_MINUTES_S
+    return sum(
+        view.serves(pod)
+        and view.created(pod) >= since
+        and view.history.created_by(view.uid(pod)) == scene.actor.user.username
+        for kind in kinds
+        for pod in view.pods_alike(kind)
     )

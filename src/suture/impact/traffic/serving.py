@@ -29,7 +29,7 @@ from suture.impact.ordinary.renamed import is_moved
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.scene import Scene
-from suture.impact.traffic.away import taken_and_away
+from suture.impact.traffic.away import members_away, taken_and_away
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.networkpolicies import is_dns
 from suture.impact.traffic.selection import next_keepers
@@ -288,8 +288,12 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
         )
     had = before + view.leaving_endpoints(row)
     # WHY not of one that is left none: that is told whatever it had.
-    if after and loss.healing and not is_explained:
-        had += taken_and_away(scene, declared_size(view, row) - had)
+    if after and not is_explained:
+        had += (
+            taken_and_away(scene, declared_size(view, row) - had)
+            if loss.healing
+            else members_away(scene, row)
+        )
     yield EndpointsLost(
         service=service,
         before=before,
