@@ -344,6 +344,18 @@ def test_jobs_of_one_schedule_of_which_none_ends(
     assert all((one.resource, one.holder.name) == (str(JOBS), "sync") for one in found)
 
 
+def test_jobs_of_what_runs_many_at_once() -> None:
+    """As a set of Jobs does, which was asked for: nothing is told of it when one gets its pod."""
+    many = thing(Resource("jobset.example.com", "jobsets"), "train", "prod")
+    jobs = [
+        thing(JOBS, f"j{at}", "prod", owners=[owner(many)], facts=WorkloadFacts(1))
+        for at in range(60)
+    ]
+    pod = thing(PODS, "new", "prod", owners=[owner(jobs[-1])])
+
+    assert not grown(Lately(many, *jobs), update(None, pod))
+
+
 def test_a_large_replica_set_is_filled_without_a_word() -> None:
     """As long as it has fewer than it declares."""
     big = thing(REPLICA_SETS, "big", "prod", facts=WorkloadFacts(500))

@@ -41,7 +41,7 @@ there are more it is not told."""
 
 
 def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
-    """Whether what a Service loses is one pod that its operator takes, those before being back."""
+    """Whether what goes is one pod or run that its operator takes, those before being back."""
     view, now = scene.view, scene.now
     if now is None or scene.change.evicted or len(lost) != 1:
         return False

@@ -18,6 +18,7 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CRON_JOBS,
     JOBS,
     NAMESPACES,
     PODS,
@@ -68,7 +69,7 @@ def _under_owners(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Gr
         owner = view.find_uid(reference.uid)
         if owner is None:
             continue
-        yield from _beside_maker(scene, owner, lately)
+        yield from _of_schedule(scene, owner, lately)
         before = view.children_count(owner, resource)
         if before < CHILDREN_TOLD:
             continue
@@ -81,24 +82,27 @@ def _under_owners(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Gr
         )  # fmt: skip
 
 
-def _beside_maker(scene: Scene, job: int, lately: int) -> Iterator[Growth]:
-    """Tell of a Job that gets a pod beside more of its maker's that have not ended.
+def _of_schedule(scene: Scene, job: int, lately: int) -> Iterator[Growth]:
+    """Tell of a Job that gets a pod beside more of its schedule's that have not ended.
 
     A schedule makes one after the other, each with a pod of its own: where none ends there are
-    ever more. WHY here: the controller of schedules only carries out, and is not asked.
+    ever more. WHY here: the controller of schedules only carries out, and is not asked. WHY of no
+    other maker: what means to run many at once may have thousands, each asked for.
     """
     view = scene.view
-    maker = view.controller(job) if view.resource(job) == JOBS else -1
-    if maker < 0 or view.children_count(maker, JOBS) <= CHILDREN_TOLD:
+    schedule = view.controller(job) if view.resource(job) == JOBS else -1
+    if schedule < 0 or view.resource(schedule) != CRON_JOBS:
+        return
+    if view.children_count(schedule, JOBS) <= CHILDREN_TOLD:
         return
     before = sum(
         one != job and view.resource(one) == JOBS and not (view.gone(one) or view.finished(one))
-        for one in view.children_of(maker)
+        for one in view.children_of(schedule)
     )
     if before >= CHILDREN_TOLD:
         yield Growth(
-            resource=str(JOBS), per="owner", holder=scene.victim(maker), before=before,
-            after=before + 1, lately=lately, wanted=wanted_of(view, maker, JOBS),
+            resource=str(JOBS), per="owner", holder=scene.victim(schedule), before=before,
+            after=before + 1, lately=lately, wanted=wanted_of(view, schedule, JOBS),
         )  # fmt: skip
 
 
