@@ -16,9 +16,11 @@ from suture.impact.nodes.agents import SUCCESSION_S
 from suture.impact.project import project
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
+from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import (
+    CLAIMS,
     CONFIG_MAPS,
     DAEMON_SETS,
     NODES,
@@ -27,6 +29,7 @@ from suture.model.names import (
     SECRETS,
     SERVICES,
     STATEFUL_SETS,
+    VOLUMES,
     ObjectKey,
     Resource,
 )
@@ -341,3 +344,38 @@ def test_what_answers_beside_agents_that_have_left_the_nodes() -> None:
     assert explained(installed(nodes=1), later) == [False]
     assert explained(installed(nodes=0)) == [False]
     assert explained(later) == [False]
+
+
+def mounted(driver: str) -> list[ClusterObject]:
+    """Make a pod with a claim, and the volume of a driver that it is bound to."""
+    claim = thing(CLAIMS, "data", "shop")
+    volume = thing(VOLUMES, "pv-1", facts=VolumeFacts(driver=driver))
+    pod = thing(PODS, "store-0", "shop", facts=PodFacts(ready=True, node="n-1"))
+    return [
+        claim,
+        msgspec.structs.replace(volume, needs=(Need(Edge.BOUND_CLAIM, claim.key),)),
+        msgspec.structs.replace(pod, needs=(Need(Edge.CLAIM, claim.key),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "ready", "asked", "wanted"),
+    [
+        pytest.param("/var/lib/kubelet/plugins/block.example.com/", 10, "block", 1, id="in use"),
+        pytest.param("/var/lib/kubelet/plugins/block.example.com", 10, "file", 0, id="retired"),
+        pytest.param("/var/lib/kubelet/plugins_registry/", 10, "block", 0, id="another path"),
+        pytest.param("/var/lib/kubelet/plugins/block.example.com/", 0, "block", 0, id="broken"),
+    ],
+)
+def test_a_driver_whose_volumes_are_mounted(path: str, ready: int, asked: str, wanted: int) -> None:
+    """Wherever it runs and whatever it asks for: by the directory that it has at the kubelet."""
+    driver = agent("driver", "storage", priority="", host_network=False, ready=ready)
+    used, volumes = mounted(f"{asked}.example.com"), [{"hostPath": {"path": path}}, {"name": "x"}]
+    body = msgspec.json.encode({"spec": {"template": {"spec": {"volumes": volumes}}}})
+    request = msgspec.structs.replace(delete(driver[0]), old_body=body)
+    view = GraphView(graph_of(driver, used, nodes()), History())
+
+    (removed,) = [one for one in effects(impact_of(request, view), ObjectsRemoved)
+                  if one.resource == str(DAEMON_SETS)]  # fmt: skip
+
+    assert removed.wanted == wanted

@@ -12,6 +12,7 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.parents import SIBLINGS
+from suture.impact.nodes.drivers import mounts_volumes
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.deeds import What
@@ -60,16 +61,20 @@ def needed_by_nodes(scene: Scene, row: int) -> bool:
     Not where the actor made it within the day, nor where a newer one runs as widely. Outside of the
     system's own namespaces only what most nodes have, and nobody named: it goes along with a custom
     resource. WHY not by name there: agents for logs and metrics ask for as much as networks do.
-    So is whatever runs on most nodes and hangs on settings that somebody else takes away.
+    So is whatever runs on most nodes and hangs on settings that somebody else takes away, and the
+    driver of volumes that pods have mounted, wherever it is: two of one driver cannot run at once.
     """
     view = scene.view
     if _hangs_on_settings(scene, row):
         return _widely(view, _pods(view, row)[1]) and not scene.tied(row)
-    if not _is_agent(view, row):
+    drives = row in scene.direct and mounts_volumes(view, scene.request.old_body)
+    if not (drives or _is_agent(view, row)):
         return False
     running, ready = _pods(view, row)
     if not ready or ready * 100 < running * READY_PERCENT:
         return False
+    if drives:
+        return not made_lately(scene, row)
     if not view.namespace(row).startswith(RESERVED) and not (
         _goes_along(scene, row) and _widely(view, ready)
     ):
