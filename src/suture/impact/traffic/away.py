@@ -70,8 +70,9 @@ def _fewer(view: GraphView, parent: int, kinds: list[int]) -> bool:
     """Whether a custom resource may have fewer pods than it wants, none of which has ended."""
     pods = [pod for kind in kinds for pod in view.pods_alike(kind)]
     facts = view.facts(parent)
+    says = (facts.wanted, *facts.sizes, *facts.pools) if isinstance(facts, CustomFacts) else ()
     # WHY: what has as many as it says has lost none, whatever it had before.
-    if isinstance(facts, CustomFacts) and len(pods) in (facts.wanted, *facts.sizes, *facts.pools):
+    if len(pods) in says:
         return False
     return not any(map(view.finished, pods))
 
