@@ -27,21 +27,30 @@ class _Container(msgspec.Struct, gc=False):
     image: str = ""
 
 
+class _HostPath(msgspec.Struct, gc=False):
+    path: str = ""
+
+
+class _Volume(msgspec.Struct, rename="camel", gc=False):
+    host_path: _HostPath | None = None
+
+
 class _PodSpec(msgspec.Struct, rename="camel", gc=False):
     init_containers: list[_Container] | None = None
     containers: list[_Container] | None = None
+    volumes: list[_Volume] | None = None
 
 
-class _Imaged(msgspec.Struct, gc=False):
+class _PodTemplate(msgspec.Struct, gc=False):
     spec: _PodSpec | None = None
 
 
-class _ImagedSpec(msgspec.Struct, gc=False):
-    template: _Imaged | None = None
+class _PodWorkloadSpec(msgspec.Struct, gc=False):
+    template: _PodTemplate | None = None
 
 
-class _ImagedWorkload(msgspec.Struct, gc=False):
-    spec: _ImagedSpec | None = None
+class _PodWorkload(msgspec.Struct, gc=False):
+    spec: _PodWorkloadSpec | None = None
 
 
 class _Rolling(msgspec.Struct, rename="camel", gc=False):
@@ -78,7 +87,7 @@ class _Workload(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Workload)
-_images_decoder = msgspec.json.Decoder(_ImagedWorkload)
+_pods_decoder = msgspec.json.Decoder(_PodWorkload)
 _NO_LABELS: Mapping[str, str] = {}
 
 KEPT_REVISIONS = 10
@@ -135,16 +144,27 @@ def rollout_of(body: bytes) -> Rollout:
 
 def images_of(body: bytes) -> tuple[str, ...]:
     """Return the images that a workload's body has its pods run, sorted; none where it is odd."""
-    if not body:
-        return ()
-    try:
-        found = _images_decoder.decode(body)
-    except UNREADABLE:
-        return ()
-    template = found.spec.template if found.spec is not None else None
-    pod = template.spec if template is not None else None
+    pod = _pod_spec(body)
     if pod is None:
         return ()
     return tuple(
         sorted(one.image for one in (*(pod.init_containers or ()), *(pod.containers or ())))
     )
+
+
+def host_paths(body: bytes) -> list[str]:
+    """Return the paths of their nodes that the pods of a workload mount; none where it is odd."""
+    pod = _pod_spec(body)
+    volumes = (pod.volumes if pod is not None else None) or ()
+    return [one.host_path.path for one in volumes if one.host_path is not None]
+
+
+def _pod_spec(body: bytes) -> _PodSpec | None:
+    if not body:
+        return None
+    try:
+        found = _pods_decoder.decode(body)
+    except UNREADABLE:
+        return None
+    template = found.spec.template if found.spec is not None else None
+    return template.spec if template is not None else None

@@ -3,7 +3,7 @@
 Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
 Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange, ConfigMap and Secret
-`immutable`; apps/v1 DaemonSet; batch/v1 CronJob;
+`immutable`; batch/v1 CronJob;
 gateway.networking.k8s.io Gateway; admissionregistration/v1, apiextensions/v1 and
 apiregistration/v1 `caBundle`.
 """
@@ -125,45 +125,6 @@ def is_immutable(body: bytes) -> bool:
         return _fixed_decoder.decode(body).immutable is True
     except UNREADABLE:
         return False
-
-
-class _HostPath(msgspec.Struct, gc=False):
-    path: str = ""
-
-
-class _Mounted(msgspec.Struct, rename="camel", gc=False):
-    host_path: _HostPath | None = None
-
-
-class _TemplateSpec(msgspec.Struct, gc=False):
-    volumes: list[_Mounted] | None = None
-
-
-class _Template(msgspec.Struct, gc=False):
-    spec: _TemplateSpec | None = None
-
-
-class _WorkloadSpec(msgspec.Struct, gc=False):
-    template: _Template | None = None
-
-
-class _Workload(msgspec.Struct, gc=False):
-    spec: _WorkloadSpec | None = None
-
-
-_workload_decoder = msgspec.json.Decoder(_Workload)
-
-
-def host_paths(body: bytes) -> list[str]:
-    """Return the paths of their nodes that the pods of a workload mount."""
-    try:
-        spec = _workload_decoder.decode(body).spec
-    except UNREADABLE:
-        return []
-    if spec is None or spec.template is None or spec.template.spec is None:
-        return []
-    volumes = spec.template.spec.volumes or ()
-    return [one.host_path.path for one in volumes if one.host_path is not None]
 
 
 class _Listener(msgspec.Struct, gc=False):

@@ -16,11 +16,11 @@ import re
 from typing import Final
 
 from suture.impact.causes.parents import mounting
-from suture.impact.ground.bodies import host_paths
 from suture.model.edges import Edge
 from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, VOLUMES
+from suture.model.podtemplate import host_paths
 
 VOLUMES_LOOKED_AT: Final = 4_000
 """LIMIT: volumes that are looked through for one that is mounted. Of more, the rest is not."""
