@@ -20,6 +20,18 @@ FLAGS = pytest.mark.parametrize("make", [Flags, lambda: PlainFlags("B")], ids=["
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
 
 
+def below_zero(column: Any) -> None:
+    """Expect that a row of -1 is none: neither is the last read for it, nor written."""
+    with pytest.raises(IndexError):
+        column.__getitem__(-1)
+    with pytest.raises(IndexError):
+        column[-1] = 0
+    with pytest.raises(IndexError):
+        column.at([0, -1])
+    with pytest.raises(IndexError):
+        column.at((-1,))
+
+
 @INTEGERS
 @given(
     steps=st.lists(
@@ -71,6 +83,7 @@ def test_what_does_not_fit_a_column_is_an_error(make: Callable[[], Any]) -> None
     assert column.all() == [-1, -1, -1]
     with pytest.raises(IndexError):
         column[3]
+    below_zero(column)
     for number in (2**31, -(2**31) - 1):
         with pytest.raises((OverflowError, ValueError)):
             column[0] = number
@@ -90,7 +103,9 @@ def test_flags_hold_what_bytes_hold(make: Callable[[], Any], values: bytes, at: 
     wanted = bytearray(values + bytes(CHUNK))
     row = at % len(wanted)
     column[row] = wanted[row] = 255
+    below_zero(column)
     column.load(column.tobytes())
+    below_zero(column)
     column.grow()
     wanted += bytes(CHUNK)
     assert column.tobytes() == bytes(wanted)
@@ -110,6 +125,7 @@ def test_a_column_grows_by_chunks(make: Callable[[], Any], values: list[int], at
         wanted += [value] * CHUNK
         row = (at * (number + 1)) % len(wanted)
         column[row] = wanted[row] = number
+        below_zero(column)
         if at % 3 == number:
             column.load(column.tobytes())
     assert column.all() == wanted

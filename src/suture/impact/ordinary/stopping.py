@@ -50,10 +50,9 @@ def goes_for_next(scene: Scene, row: int) -> bool:
     view, now = scene.view, scene.now
     if now is None or scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
-    if not _is_made_anew(scene, row):
-        return False
+    # WHY orders first: what nothing keeps has none, and no parent to be asked about.
     orders = orders_of(scene, row)
-    if not orders:
+    if not orders or not _is_made_anew(scene, row):
         return False
     taken = taken_from(view.uid(view.controller(row)), view.resource(row))
     return view.history.writes.counted(taken, now, HOUR_S) < orders

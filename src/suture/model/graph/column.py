@@ -26,7 +26,10 @@ _WITHIN: Final = CHUNK - 1
 
 
 class Column:
-    """32-bit integers, signed, by row. LIMIT: 2,147,483,647 rows or links."""
+    """32-bit integers, signed, by row. LIMIT: 2,147,483,647 rows or links.
+
+    Errors: IndexError for a row below 0. WHY: -1 tells of no row, and the last would answer.
+    """
 
     __slots__ = ("_chunks", "_first", "_piece", "_size")
 
@@ -42,6 +45,8 @@ class Column:
 
     def __getitem__(self, row: int) -> int:
         at: i64 = row
+        if at < 0:
+            raise IndexError(f"row {row}")
         if at < self._first:
             return int(self._piece[at])
         at -= self._first
@@ -49,6 +54,8 @@ class Column:
 
     def __setitem__(self, row: int, value: int) -> None:
         at: i64 = row
+        if at < 0:
+            raise IndexError(f"row {row}")
         if at < self._first:
             self._piece[at] = i32(value)
             return
@@ -127,7 +134,7 @@ class Column:
 
 
 class Flags:
-    """Numbers below 256 by row: what a byte says of each."""
+    """Numbers below 256 by row: what a byte says of each. Errors: as a column has."""
 
     __slots__ = ("_chunks", "_first", "_piece", "_size")
 
@@ -142,6 +149,8 @@ class Flags:
 
     def __getitem__(self, row: int) -> int:
         at: i64 = row
+        if at < 0:
+            raise IndexError(f"row {row}")
         if at < self._first:
             return int(self._piece[at])
         at -= self._first
@@ -149,6 +158,8 @@ class Flags:
 
     def __setitem__(self, row: int, value: int) -> None:
         at: i64 = row
+        if at < 0:
+            raise IndexError(f"row {row}")
         if at < self._first:
             self._piece[at] = u8(value)
             return

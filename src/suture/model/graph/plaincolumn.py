@@ -13,7 +13,22 @@ from operator import itemgetter
 from suture.model.graph.column import CHUNK
 
 
-class PlainColumn(array):  # type: ignore[type-arg]  # takes none before Python 3.12
+class _Rows(array):  # type: ignore[type-arg]  # takes none before Python 3.12
+    """Numbers by row. Errors: IndexError for a row below 0, which is none and not the last."""
+
+    def __getitem__(self, row: int) -> int:  # type: ignore[override]  # no slices here
+        if row < 0:
+            raise IndexError(f"row {row}")
+        value: int = super().__getitem__(row)
+        return value
+
+    def __setitem__(self, row: int, value: int) -> None:  # type: ignore[override]
+        if row < 0:
+            raise IndexError(f"row {row}")
+        super().__setitem__(row, value)
+
+
+class PlainColumn(_Rows):
     """32-bit integers, signed, by row."""
 
     def at(self, rows: Sequence[int]) -> list[int]:
@@ -46,7 +61,7 @@ class PlainColumn(array):  # type: ignore[type-arg]  # takes none before Python 
         return len(self) * self.itemsize
 
 
-class PlainFlags(array):  # type: ignore[type-arg]  # takes none before Python 3.12
+class PlainFlags(_Rows):
     """Numbers below 256 by row."""
 
     def at(self, rows: Sequence[int]) -> list[int]:
