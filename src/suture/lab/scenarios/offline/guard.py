@@ -101,12 +101,13 @@ class SutureOffline:
         self._lanes: tuple[LaneRule, ...] = lanes(self._installation)
         self._journal = MemoryJournal(entries_kept=ENTRIES_KEPT)
         self._decisions = 0
-        self._world = World(
+        self.world = World(
             policies,
             graph=store.graph,
             cluster=ClusterFacts("offline", authorizer=authorizer),
         )
-        self._settler = Settler(self._world, NoSignals(), store.now)
+        """All that it judges by, as it is at this moment."""
+        self._settler = Settler(self.world, NoSignals(), store.now)
         self._rim = Rim(
             _Fresh(),
             self._journal,
@@ -175,7 +176,7 @@ class SutureOffline:
         self._identities = frozenset(voice.user for voice in voices)
         self._installation = enrolled(self._installation, profiles)
         self._lanes = lanes(self._installation)
-        self._world.operators = Operators(profiles)
+        self.world.operators = Operators(profiles)
         client = OfflineClient(self._server)
         changed = [
             *(profile_document(one) for one in profiles),
@@ -219,7 +220,7 @@ class SutureOffline:
             selector=selector,
             fields=fields,
         )
-        answer = msgspec.json.decode(await authorize(body, self._world, self._rim))["status"]
+        answer = msgspec.json.decode(await authorize(body, self.world, self._rim))["status"]
         if answer.get("denied"):
             place = f' in the namespace "{namespace}"' if namespace else ""
             words = (
@@ -234,7 +235,7 @@ class SutureOffline:
         if lane is None:
             return
         body = review_of(write, request)
-        answer = msgspec.json.decode(await admit(body, Lane(lane), self._world, self._rim))
+        answer = msgspec.json.decode(await admit(body, Lane(lane), self.world, self._rim))
         response = answer["response"]
         if not response["allowed"]:
             status = response.get("status") or {}
