@@ -60,6 +60,41 @@ def test_pods_of_a_closed_node_and_of_long_ago() -> None:
     assert peak(4, taken=4, ago_s=1200) == 4
 
 
+def beside(ready: int, taken: int, *, of: int = 3, front: str = "web") -> int:
+    """Take the member of one of three sets of one; return of how many it is said to be.
+
+    `taken` others were so, and are not Ready; `of` the three are behind the Service.
+    """
+    sets = [
+        [
+            replace(one, labels={"app": "web" if at < of else "other", "zone": str(at)})
+            for one in made
+        ]
+        for at, made in enumerate(
+            workload(f"zone-{at}", replicas=1, ready=int(at < ready)) for at in range(3)
+        )
+    ]
+    view = GraphView(graph_of(*sets, service(front), NODE), History())
+    for made in sets[ready : ready + taken]:
+        view.history.writes.count(taken_from(made[1].uid, PODS), START, 1)
+    impact = impact_of(delete(sets[0][2]), view, now=START.plus_s(60))
+    (lost,) = effects(impact, EndpointsLost)
+    assert (lost.before, lost.after) == (min(ready, of), min(ready, of) - 1)
+    return lost.peak
+
+
+def test_the_only_pod_of_each_of_several_sets() -> None:
+    """One of each zone, taken one after the other: the second of three would leave one of three."""
+    assert beside(2, taken=1) == 3
+
+
+def test_the_only_pods_of_sets_that_are_back_or_elsewhere() -> None:
+    """The twins: a roll that waits, a set that was broken before, and one behind another Service."""
+    assert beside(3, taken=0) == 3
+    assert beside(2, taken=0) == 2
+    assert beside(2, taken=1, of=2) == 2
+
+
 QUEUES = Resource("queues.example.com", "queues")
 KEEPER = operator("system:serviceaccount:queues:queues-operator")
 

@@ -21,11 +21,12 @@ from suture.model.objects import CustomFacts
 from suture.model.writes import TEN_MINUTES_S
 
 
-def taken_and_away(scene: Scene, missing: int) -> int:
-    """Return how many of `missing` Ready pods were taken within ten minutes.
+def taken_and_away(scene: Scene, service: int, missing: int) -> int:
+    """Return how many of `missing` Ready pods behind a Service were taken within ten minutes.
 
-    From the controllers of those that go now. WHY not by eviction, nor from a node that is closed:
-    disruption budgets hold those, and how many nodes may be closed at a time.
+    From whatever controllers it reaches pods of: members may each have a set of one of their own.
+    WHY not by eviction, nor from a node that is closed: disruption budgets hold those, and how many
+    nodes may be closed at a time.
     """
     view, now = scene.view, scene.now
     if missing <= 0 or now is None or scene.request.operation is not Operation.DELETE:
@@ -33,6 +34,8 @@ def taken_and_away(scene: Scene, missing: int) -> int:
     pods = [row for row in scene.change.direct if view.resource(row) == PODS]
     if not pods or any(drains(view, pod, now) for pod in pods):
         return 0
+    beside = map(view.one_alike, view.classes_selected(service))
+    pods += [pod for pod in beside if pod >= 0]
     makers = {maker for pod in pods if (maker := view.controller(pod)) >= 0}
     return min(
         missing,

@@ -290,7 +290,7 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     # WHY not of one that is left none: that is told whatever it had.
     if after and not is_explained:
         had += (
-            taken_and_away(scene, declared_size(view, row) - had)
+            taken_and_away(scene, row, declared_size(view, row) - had)
             if loss.healing
             else members_away(scene, row)
         )
