@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
@@ -75,6 +77,40 @@ def test_what_is_no_machine_of_a_node_closes_none(one: ClusterObject, status: ob
 
     assert effects(impact, CapacityLost) == []
     assert all(not each.explained for each in effects(impact, ExternalDeleted))
+
+
+def given_up(
+    status: object, *, said: str = "cloud:///zone/0", by: str = "", minutes: int = 15
+) -> bool:
+    """Whether what the actor made some minutes ago, for a set, may go as if nothing was outside."""
+    of = thing(MACHINES, "set", "fleet")
+    one = msgspec.structs.replace(machine(said=said), owners=(owner(of),))
+    view = GraphView(graph_of(of, one), History())
+    maker = by or "system:serviceaccount:lb:operator"
+    view.history.note_created(one.uid, maker, maker, one.key, START)
+    impact = impact_of(removed(one, status), view, now=START.plus_s(minutes * 60))
+    (outside,) = effects(impact, ExternalDeleted)
+    return outside.explained == outside.count == 1
+
+
+def test_a_machine_of_which_no_node_has_come() -> None:
+    """It was made a quarter of an hour ago and has not joined: its maker makes another."""
+    assert given_up({"conditions": [{"type": "Registered", "status": "Unknown"}]})
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        pytest.param(lambda: given_up({"nodeName": "node-0"}), id="it has joined"),
+        pytest.param(lambda: given_up({"nodeRef": {"name": "far"}}), id="another cluster"),
+        pytest.param(lambda: given_up({}, minutes=90), id="long ago"),
+        pytest.param(lambda: given_up({}, by="developer@example.com"), id="somebody made it"),
+        pytest.param(lambda: given_up({}, said="https://cloud/db/0"), id="no machine"),
+    ],
+)
+def test_what_stands_for_a_thing_outside_all_the_same(counts: Callable[[], bool]) -> None:
+    """The incident: machines that run, and what is none, go a few in an hour."""
+    assert not counts()
 
 
 def test_nodes_of_machines_that_went_lately_are_leaving() -> None:

@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.counters import remover
+from suture.impact.causes.explained import was_made_by
 from suture.impact.causes.parents import is_kept_in_api, set_of
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
+from suture.impact.ground.bodies import node_named
 from suture.impact.ground.inventory import LEAVES
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ground.machines import holder, is_id, node_behind
+from suture.impact.ground.machines import holder, is_id, is_machine_id, node_behind
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
@@ -81,6 +83,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
                 or _is_machine(scene, row)
                 or names_only(scene, row)
                 or _is_errand(scene, row)
+                or _never_joined(scene, row)
             )
             if len(tally.rows) < scene.limit:
                 tally.rows.append(row)
@@ -193,6 +196,23 @@ def _is_errand(scene: Scene, row: int) -> bool:
 def _is_machine(scene: Scene, row: int) -> bool:
     """Whether an object is the machine of a node that is there: then it goes as that node does."""
     return node_behind(scene.request, scene.view, row) is not None
+
+
+def _never_joined(scene: Scene, row: int) -> bool:
+    """Whether a request deletes a machine of which no node has come, and that the actor just made.
+
+    What does not join in time is given up, and asked for anew: nothing has run on it. WHY of the
+    actor's own alone: of a machine that another made, another may know where it has joined.
+    """
+    request, view, facts = scene.request, scene.view, scene.view.facts(row)
+    return (
+        view.uid(row) == request.object_uid
+        and isinstance(facts, CustomFacts)
+        and is_machine_id(facts.outside)
+        and was_made_by(view, row, scene.actor.user.username, scene.now, HOUR_S)
+        and bool(request.old_body)
+        and not node_named(request.old_body)
+    )
 
 
 _NEVER: Final = frozenset(

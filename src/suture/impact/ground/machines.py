@@ -21,6 +21,11 @@ def is_id(said: str) -> bool:
     return "://" in said
 
 
+def is_machine_id(said: str) -> bool:
+    """Whether a field says which machine of a provider it is, and not where to ask for a thing."""
+    return is_id(said) and not said.startswith("http")
+
+
 def holder(view: GraphView, row: int) -> str:
     """Return the finalizer of somebody's own that keeps an object; empty where none does."""
     return next((one for one in view.finalizers(row) if one not in BUILT_IN), "")
