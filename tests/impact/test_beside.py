@@ -61,9 +61,10 @@ def passes(
         view.history.note_created(one.uid, maker, maker, one.key, START)
     view.history.writes.count(taken_from(MAIN.uid, DEPLOYMENTS), START, taken)
     impact = impact_of(delete(A[0], by=by), view, by=by, now=START.plus_s(300))
-    wanted = any(
-        one.wanted for one in effects(impact, ObjectsRemoved) if one.resource == "deployments.apps"
-    )
+    (gone,) = [one for one in effects(impact, ObjectsRemoved) if one.resource == "deployments.apps"]
+    wanted = bool(gone.wanted)
+    # What is not replaced is charged, and what is costs nothing.
+    assert (gone.counted, gone.replaced) == (1, not wanted)
     (emptied,) = effects(impact, ServiceEmptied)
     assert wanted is not emptied.explained
     return not wanted
@@ -71,6 +72,13 @@ def passes(
 
 def test_a_member_goes_after_the_next_is_ready() -> None:
     assert passes(NEXT, made=[NEXT[0]])
+
+
+def test_parts_of_hosts_follow_their_hosts() -> None:
+    """The next host has one of each part: the second part goes for its own, and not for the first's."""
+    agent = monitor("host-9", app="agent")
+    assert passes(NEXT, agent, made=[NEXT[0], agent[0]], taken=1)
+    assert not passes(NEXT, agent, made=[NEXT[0], agent[0]], taken=2)
 
 
 @pytest.mark.parametrize(

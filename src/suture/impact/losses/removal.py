@@ -204,7 +204,9 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             if idle_of_hand(scene, row) if named else few and idle_along(scene, row):
                 continue
             _charge(scene, tally, row)
-            tally.replaced += is_renamed(scene, row)
+            tally.replaced += is_renamed(scene, row) or (
+                resource in WORKLOADS and member_replaced(scene, row)
+            )
 
 
 def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:

@@ -132,9 +132,10 @@ def member_replaced(scene: Scene, row: int) -> bool:
     """Whether the actor has made another workload in the place of one member of several.
 
     Within the last hour, for the same custom resource, of the same selector but for one value, with
-    all of its pods Ready and as many as the one has; less what was taken from it in that hour. So
-    a monitor that lost its node for long is replaced by the next. Not with claims along, nor under
-    a custom resource of this hour: its member may be taken for one of a life before it.
+    all of its pods Ready and as many as the one has. So a monitor that lost its node for long is
+    replaced by the next. No more of all its parts were taken in that hour than such were made: a
+    host has one of each, and they follow it together. Not with claims along, nor under a custom
+    resource of this hour: its member may be taken for one of a life before it.
     """
     view, now = scene.view, scene.now
     parent, mine = view.controller(row), view.facts(row)
@@ -149,23 +150,22 @@ def member_replaced(scene: Scene, row: int) -> bool:
     born = view.history.creation(view.uid(parent))
     if born is not None and born.at_ns >= since_ns:
         return False
-    made = sum(
-        other != row
+    made = [
+        its
+        for other in view.children_of(parent)[:SIBLINGS]
+        if other != row
         and view.resource(other) == view.resource(row)
         and not (view.gone(other) or view.terminating(other))
         and isinstance(its := view.facts(other), WorkloadFacts)
-        and its.selector is not None
-        and mine.selector.one_value_apart(its.selector)
         and (creation := view.history.creation(view.uid(other))) is not None
         and creation.identity == identity
         and creation.at_ns >= since_ns
         and _ready_in(scene, other) >= max(1, its.replicas or 0, mine.replicas or 0)
-        for other in view.children_of(parent)[:SIBLINGS]
+    ]
+    taken = taken_from(view.uid(parent), view.resource(row))
+    return len(made) > view.history.writes.counted(taken, now, HOUR_S) and any(
+        its.selector is not None and mine.selector.one_value_apart(its.selector) for its in made
     )
-    gone = view.history.writes.counted(
-        taken_from(view.uid(parent), view.resource(row)), now, HOUR_S
-    )
-    return made > gone
 
 
 def _ready_in(scene: Scene, workload: int) -> int:
