@@ -90,6 +90,20 @@ def test_the_only_pod_of_what_says_that_it_wants_one() -> None:
     assert not passes(queue(members=1, ready=1))
 
 
+def test_the_only_pod_that_was_made_anew_behind_a_service_of_its_resource() -> None:
+    """A resource older than its pod has had another; an errand has its first, and no Service."""
+    parent, pod, facing = queue(members=1, ready=1)
+    parent = replace(parent, created=START.utc_s - 90_000)
+    pod = replace(pod, created=parent.created)
+    own, later = replace(facing, owners=(owner(parent, controller=False),)), parent.created + 7200
+    main = [parent, replace(pod, created=later), own]
+    assert passes(main)
+    assert not passes(main, by=STRANGER)
+    assert not passes(main, taken=[(parent, 1)])
+    assert not passes([parent, pod, own])
+    assert not passes([parent, replace(pod, created=later), facing])
+
+
 def test_as_many_as_it_wants_is_none_away() -> None:
     """What was scaled away within the hour does not hinder the next restart."""
     main = queue(says=3)

@@ -94,8 +94,8 @@ def _lacks_run(view: GraphView, parent: int, kind: Resource, now: Now) -> bool:
 def _others_ready(view: GraphView, parent: int, pod: int) -> bool:
     """Whether all pods of a custom resource but one are Ready, those that have ended aside.
 
-    Of its only pod it has to say itself that it wants one: else that may be an errand, which is
-    not done again.
+    Of its only pod it has to say itself that it wants one, or to have made it anew before, behind a
+    Service of its own: else that may be an errand, which is not done again.
     """
     running = serving = 0
     for kind in view.classes_owned(parent):
@@ -103,7 +103,22 @@ def _others_ready(view: GraphView, parent: int, pod: int) -> bool:
         running, serving = running + run, serving + serve
     if serving < running or not view.serves(pod):
         return False
-    return running > 1 or running in _sizes(view, parent)
+    return running > 1 or running in _sizes(view, parent) or _is_kept_up(view, parent, pod)
+
+
+def _is_kept_up(view: GraphView, parent: int, pod: int) -> bool:
+    """Whether a custom resource leads a Service of its own to a pod that is not its first.
+
+    WHY by their age: an errand is run when it is asked for. What is there an hour later and is
+    younger than that was made anew, by whoever takes this one.
+    """
+    # WHY above 0: of what is not known to have begun nothing is younger.
+    if not 0 < view.created(parent) < view.created(pod) - HOUR_S:
+        return False
+    return any(
+        not view.terminating(service) and parent in view.owner_rows(service)
+        for service in view.services_of(pod)
+    )
 
 
 def _sizes(view: GraphView, parent: int) -> tuple[int | None, ...]:
