@@ -19,7 +19,9 @@ from suture.impact.project import project
 from suture.judge import World, judge
 from suture.model.actor import Actor
 from suture.model.deeds import What
+from suture.model.edges import Edge, Need
 from suture.model.graph import Graph, GraphView
+from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     CONFIG_MAPS,
@@ -35,6 +37,7 @@ from suture.model.names import (
     STATEFUL_SETS,
     VOLUMES,
     Gvr,
+    ObjectKey,
     Operation,
     Resource,
 )
@@ -588,3 +591,57 @@ def test_what_one_hand_makes_and_gives_up_run_after_run(
 def test_what_another_makes_again_is_a_quarrel() -> None:
     """One takes it, the other makes it again, however long that takes."""
     assert rounds(DB, gap_s=120, by=operator(), maker=OTHER) == {"deleted", "recreated"}
+
+
+RELEASE = ObjectKey(RELEASES, "prod", "shop")
+PART = msgspec.structs.replace(
+    thing(STATEFUL_SETS, "shop", "prod", facts=WorkloadFacts(3)),
+    needs=(Need(Edge.MANAGED_BY, RELEASE),),
+)
+
+
+def tries(statuses: tuple[str, str], *, deployer: Actor, records: int = 1) -> set[str]:
+    """Return what is said of four installs of a release, each taken back and tried again at once.
+
+    `statuses`: what its record says while it is installed, and while it is taken back.
+    """
+    lately, found = Lately(), set[str]()
+    me = operator().user.username
+    lately.history.habits.recall((), (), [(RELEASE, (deployer.user.username,))])
+
+    def recorded(status: str, life_of: int) -> None:
+        for number in range(records):
+            labels = {"owner": "helm", "name": "shop", "status": status}
+            name = f"sh.helm.release.v1.shop.v{number + 1}"
+            one = life(thing(SECRETS, name, "prod", labels=labels), life_of)
+            lately.put(one)
+            lately.history.note_created(one.uid, me, me, one.key, lately.now)
+
+    for number in range(4):
+        one = life(PART, number)
+        recorded(statuses[0], number)
+        found |= {what for what, *_ in lately.churns(update(None, one), after_s=2)}
+        lately.history.note_created(one.uid, me, me, one.key, lately.now)
+        lately.put(one)
+        recorded(statuses[1], number)
+        found |= {what for what, *_ in lately.churns(delete(one), after_s=300)}
+        lately.graph.remove(one.key)
+        lately.history.note_removed(one.uid, one.key, lately.now, by=me)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("statuses", "deployer", "records", "told"),
+    [
+        pytest.param(("pending-install", "uninstalling"), operator(), 1, False, id="failed"),
+        pytest.param(("deployed", "deployed"), operator(), 1, True, id="a-loop-in-what-stands"),
+        pytest.param(("pending-upgrade", "failed"), operator(), 2, True, id="of-an-upgrade"),
+        pytest.param(("pending-install", "uninstalling"), OTHER, 1, True, id="of-another"),
+    ],
+)
+def test_an_install_that_fails_is_taken_back_and_tried_again(
+    statuses: tuple[str, str], deployer: Actor, records: int, *, told: bool
+) -> None:
+    """Who remediates an install does so at once; who deletes what is deployed is in a loop."""
+    found = tries(statuses, deployer=deployer, records=records)
+    assert found == ({"deleted", "recreated"} if told else set())

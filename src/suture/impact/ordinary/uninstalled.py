@@ -235,6 +235,27 @@ def found_by_install(scene: Scene, row: int) -> bool:
     return False
 
 
+def is_first_try(scene: Scene, marks: Collection[ObjectKey]) -> bool:
+    """Whether an object is of a release whose only record is of an install of this hour.
+
+    It was never deployed, and the actor makes it: who takes it away is about to try again.
+    """
+    view, now = scene.view, scene.now
+    if now is None:
+        return False
+    for key in marks:
+        if key.resource != RELEASES or not works_for(scene, key):
+            continue
+        records = view.labelled(scene.releases(key.namespace), "name", key.name)
+        if (
+            len(records) == 1
+            and view.at(records[0]).labels.get(STATUS) in FAILING
+            and _was_made(scene, records[0], now)
+        ):
+            return True
+    return False
+
+
 def _was_made(scene: Scene, row: int, now: Now) -> bool:
     """Whether an object was admitted to be made within the hour."""
     made = scene.view.history.creation(scene.view.uid(row))

@@ -22,10 +22,12 @@ from suture.impact.causes.unsettled import LOOP_S, taken_again
 from suture.impact.effects import Churn, Confidence, Victim
 from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.ground.stamps import FOLLOWING, restarts
+from suture.impact.ordinary.uninstalled import is_first_try
 from suture.impact.scene import Scene, named
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
+from suture.model.habits import managers_of
 from suture.model.names import PODS, SNAPSHOTS, ObjectKey, Resource
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
@@ -81,7 +83,7 @@ def _removed(scene: Scene, now: Now) -> list[Churn]:
     for row in scene.change.direct[:ROWS_ASKED]:
         key = view.key(row)
         if view.history.writes.knows(key) and not (
-            scene.causes.explains(row) or _ends_own_life(scene, row)
+            scene.causes.explains(row) or _ends_own_life(scene, row) or _takes_back(scene, row)
         ):
             deed = Deed(what, request.user.username, number(view.uid(row)))
             found += _told(scene, word, deed, scene.victim(row), now)
@@ -108,14 +110,27 @@ def _ends_own_life(scene: Scene, row: int) -> bool:
     return made.at_ns - before.at_ns > APART_S * 10**9
 
 
+def _takes_back(scene: Scene, row: int) -> bool:
+    """Whether the actor takes back what it made itself in an install that failed.
+
+    Source: Flux, `install.remediation`: uninstalled at once, and installed again, as often as the
+    release says.
+    """
+    made = scene.view.history.creation(scene.view.uid(row))
+    own = made is not None and made.identity == scene.actor.user.username
+    return own and is_first_try(scene, scene.marks(row))
+
+
 def _is_apart(scene: Scene, key: ObjectKey, now: Now) -> bool:
     """Whether the actor makes again what it took away itself, a while ago."""
     before = scene.view.history.removed_at(key)
-    return (
-        before is not None
-        and before.by == before.created_by == scene.actor.user.username
-        and now.ago_s(before.at_ns) > APART_S
-    )
+    return before is not None and _was_own(scene, key) and now.ago_s(before.at_ns) > APART_S
+
+
+def _was_own(scene: Scene, key: ObjectKey) -> bool:
+    """Whether the actor made what had a name before, and took it away."""
+    before = scene.view.history.removed_at(key)
+    return before is not None and before.by == before.created_by == scene.actor.user.username
 
 
 def _own(resource: Resource, *, owned: bool) -> bool:
@@ -174,6 +189,8 @@ def _recreated(scene: Scene, now: Now) -> Iterator[Churn]:
         return
     key, said = made.after.key, 0
     if _own(made.after.key.resource, owned=bool(made.after.owners)) and _is_apart(scene, key, now):
+        return
+    if _was_own(scene, key) and is_first_try(scene, managers_of(made.after)):
         return
     for window_s in WINDOWS_S:
         times = writes.written(key, What.DELETED, now, window_s)
