@@ -13,11 +13,13 @@ from typing import Final
 
 import msgspec
 
+from suture.impact.causes.parents import maker_of
 from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import count_of, reading
 from suture.impact.ordinary.keepers import is_own, works_for
+from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.addresses import addresses_left
 from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
@@ -57,6 +59,10 @@ BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
 _LOGINS: Final = frozenset({".dockerconfigjson", ".dockercfg"})
 """The keys of Secrets that log in to registries. SOURCE: core/v1 SecretTypeDockerConfigJson and
 SecretTypeDockercfg."""
+
+READERS: Final = 64
+"""LIMIT: classes of pods that read one object and are asked whether they are written next, 5 us
+each; where there are more, none is."""
 
 HOLLOW: Final = 256
 """LIMIT: longer values are not looked into; one that names no registry has some ten bytes."""
@@ -99,15 +105,17 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         yield from _domain(scene, made, readers)
         yield from _nodes_left_out(scene, made, readers)
     found = _dropped(scene, made)
+    whole = key.resource not in KEYED
+    left = _left_reading(scene, made, readers) if found else readers
     for one in found[:FIELDS]:
-        read_by = _read_by(scene.view, readers, one, whole=key.resource not in KEYED)
+        read_by = _read_by(scene.view, readers, one, whole=whole)
         yield EntriesDropped(
             holder=named(key, made.after.uid),
             field=one.field,
             before=one.before,
             dropped=len(one.entries),
             entries=one.entries[: scene.limit],
-            readers=read_by,
+            readers=_read_by(scene.view, left, one, whole=whole),
             # WHY only where some read it: what nobody mounts the API server's own parts may read.
             critical=critical and bool(read_by or not readers),
         )
@@ -247,6 +255,43 @@ def _read_by(view: GraphView, readers: list[Use], one: Dropped, *, whole: bool) 
             or inside.startswith((f"{use.key}.", f"{use.key}["))
         ],
     )
+
+
+def _left_reading(scene: Scene, made: Rewritten, readers: list[Use]) -> list[Use]:
+    """Return who reads an object and is not written next, where other entries come into it.
+
+    WHY others: what is only emptied holds nothing for the next template to read.
+    """
+    view, row = scene.view, made.row
+    if row is None or made.after.key.resource not in KEYED or not 0 < len(readers) <= READERS:
+        return readers
+    if not _brings(scene, made):
+        return readers
+    return [
+        use
+        for use in readers
+        if (pod := view.one_alike(use.row)) < 0
+        or not is_written_next(scene, maker_of(view, pod), row)
+    ]
+
+
+def _brings(scene: Scene, made: Rewritten) -> bool:
+    """Whether keys come, or lines of a ConfigMap's values, that were not there."""
+    old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
+    for part in made.parts:
+        before, after = _read(old.get(part)), _read(new.get(part))
+        if not isinstance(after, dict):
+            continue
+        had = before if isinstance(before, dict) else {}
+        for key, value in after.items():
+            was = had.get(key)
+            if value and not was:
+                return True
+            if made.after.key.resource == CONFIG_MAPS and isinstance(was, str) and was != value:
+                lines = value.splitlines() if isinstance(value, str) else []
+                if not frozenset(lines) <= frozenset(was.splitlines()):
+                    return True
+    return False
 
 
 def _critical(before: ClusterObject, after: ClusterObject) -> bool:

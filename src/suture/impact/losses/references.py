@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Final
 
-from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
@@ -22,10 +21,10 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.atwork import leads
 from suture.impact.ordinary.byhand import goes_next
-from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.nextgenerated import leaves_for_next, next_of
 from suture.impact.ordinary.reissued import is_remade
+from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
 from suture.model.actor import account_of
@@ -167,7 +166,7 @@ def _broken(
             past = again or (
                 near
                 and (
-                    _is_next(scene, use.row, row)
+                    is_written_next(scene, use.row, row)
                     if key
                     else comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
                 )
@@ -187,25 +186,6 @@ def _broken(
                 users=tuple(map(scene.victim, found.named(scene.limit))),
                 explained=explained,
             )
-
-
-def _is_next(scene: Scene, user: int, row: int) -> bool:
-    """Whether a user of an entry that goes is written next, by the hand that takes the entry.
-
-    WHY of one hand: who keeps both an object and what reads it writes them one after the other, and
-    ConfigMaps and Secrets first. What is read by then nothing here tells, so it is history.
-    SOURCE: Helm, `releaseutil.InstallOrder`; Argo CD, the order of kinds within a wave.
-    """
-    return of_one_hand(scene, (row, user)) or _of_one_controller(scene, row, user)
-
-
-def _of_one_controller(scene: Scene, row: int, user: int) -> bool:
-    """Whether the actor is the operator of a custom resource that stays and controls both."""
-    view = scene.view
-    above = view.controller(row)
-    if above < 0 or not is_custom(view.resource(above)) or view.terminating(above):
-        return False
-    return above in view.controllers(user, CLIMBED) and bool(keeps(scene, view.resource(above)))
 
 
 def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
