@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, graph_of, thing
+from support.cluster import BALANCERS, START, crd, delete, graph_of, owner, thing
 from suture.impact.effects import ObjectsRemoved
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import DEPLOYMENTS, INGRESSES, SERVICES, Resource
+from suture.model.names import CONFIG_MAPS, CRDS, DEPLOYMENTS, INGRESSES, SERVICES, Resource
 from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -60,3 +60,28 @@ def test_what_somebody_else_names(leads: bool) -> None:
     to = "part-0" if leads else "elsewhere"
     front = thing(INGRESSES, "front", "shop", facts=RouteFacts((ServiceRef("shop", to),)))
     assert counted(*parts(6, 0), front) == ({str(SERVICES): 1} if leads else {})
+
+
+OWN = (Need(Edge.MANAGED_BY, APP.key),)
+MINE = msgspec.structs.replace(thing(BALANCERS, "mine", "shop"), needs=OWN)
+HELD = msgspec.structs.replace(MINE, finalizers=("balancers.example.com/release",))
+SOME_OF_IT = thing(CONFIG_MAPS, "made", "shop", owners=[owner(MINE)])
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        pytest.param((MINE,), {}, id="its-own-notes-alone"),
+        pytest.param(
+            (MINE, thing(BALANCERS, "theirs", "shop")), {str(CRDS): 1}, id="of-others-too"
+        ),
+        pytest.param((HELD,), {str(CRDS): 1}, id="its-end-is-that-of-something-outside"),
+        pytest.param((MINE, SOME_OF_IT), {str(CRDS): 1}, id="something-was-made-of-it"),
+    ],
+)
+def test_a_definition_that_goes_with_its_application(
+    made: tuple[ClusterObject, ...], found: dict[str, int]
+) -> None:
+    """Nobody loses anything by it where the application had made all that there is of it."""
+    definition = msgspec.structs.replace(crd(), needs=(*crd().needs, *OWN))
+    assert counted(definition, *made) == found

@@ -64,9 +64,11 @@ from suture.impact.reach.strangers import (
 )
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
+from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
     CLAIMS,
+    CRDS,
     DAEMON_SETS,
     DISRUPTION_BUDGETS,
     PODS,
@@ -75,6 +77,7 @@ from suture.model.names import (
     WORKLOADS,
     Resource,
 )
+from suture.model.objects import CrdFacts
 
 AGENTS_ASKED: Final = 64
 """LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
@@ -203,10 +206,36 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             named = row in scene.direct
             if idle_of_hand(scene, row) if named else few and idle_along(scene, row):
                 continue
+            if resource == CRDS and not named and _takes_nothing(scene, row):
+                continue
             _charge(scene, tally, row)
             tally.replaced += is_renamed(scene, row) or (
                 resource in WORKLOADS and member_replaced(scene, row)
             )
+
+
+def _takes_nothing(scene: Scene, definition: int) -> bool:
+    """Whether all instances of a definition are notes that go as it does, with owner or keeper.
+
+    An application goes with its definitions and with what it made of them.
+    WHY a few only: whose they are is not known of more in time.
+    """
+    view, facts = scene.view, scene.view.facts(definition)
+    rows = view.rows(facts.resource) if isinstance(facts, CrdFacts) else []
+    return 0 < len(rows) <= STANDING_ASKED and all(_goes_itself(scene, row) for row in rows)
+
+
+def _goes_itself(scene: Scene, row: int) -> bool:
+    """Whether an owner of an object goes, or its keeper, and nothing else comes of its end.
+
+    WHY no finalizer, nor anything of its own: by these its end is that of what it stands for.
+    """
+    view, removed = scene.view, scene.removed
+    if view.finalizers(row) or any(view.dependents([row])):
+        return False
+    return any(owner.row in removed for owner in view.owners(row) if owner.present) or any(
+        keeper in removed for keeper, present in view.targets(row, Edge.MANAGED_BY) if present
+    )
 
 
 def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:
