@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, update
-from support.cluster import graph_of, operator, workload
+from support.cluster import delete, graph_of, operator, workload
 from support.writes import body, trimmed
 from suture.impact.effects import PrivilegeLost
 from suture.impact.estimate import estimate
@@ -151,3 +151,40 @@ def test_the_control_plane_fills_what_is_made_of_parts() -> None:
     """Its first write of such a role is no stranger's."""
     filled = replace(total(PODS_RULE), managers=("install", "controller"))
     assert lost(total(*BOTH), filled, binding("total")) == [(1, False)]
+
+
+def missed(*parts: ClusterObject, whole: ClusterObject) -> list[int]:
+    """Return how many rights those bound to the whole lose with the first part."""
+    view = GraphView(graph_of(parts, whole, binding("total"), running()))
+    impact = estimate(request := delete(parts[0]), project(request, view), view, operator())
+    return [one.rights for one in effects(impact, PrivilegeLost)]
+
+
+def test_a_role_that_is_made_of_a_part_that_goes() -> None:
+    """Nothing is bound to the part itself, and those at work by the whole have nothing left."""
+    part = role(*BOTH, name="part", labels=MARKED)
+    assert missed(part, whole=total(*BOTH)) == [3]
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        pytest.param(
+            (role(LEASES_RULE, name="addon", labels=MARKED),
+             role(PODS_RULE, name="main", labels=MARKED)),
+            total(*BOTH), id="an-addons-in-the-roles-of-all-users",
+        ),
+        pytest.param(
+            (role(*BOTH, name="part", labels=MARKED),
+             role(*BOTH, {**PODS_RULE, "verbs": ["watch"]}, name="next", labels=MARKED)),
+            total(*BOTH), id="the-next-gives-as-much",
+        ),
+        pytest.param((role(*BOTH, name="former"),), total(*BOTH), id="of-no-whole"),
+        pytest.param((role(*BOTH, name="part", labels=MARKED),), total(), id="not-filled-yet"),
+    ],
+)  # fmt: skip
+def test_a_part_that_goes_and_is_hardly_missed(
+    parts: tuple[ClusterObject, ...], whole: ClusterObject
+) -> None:
+    """What an add-on gave goes with it, and what another part gives stays."""
+    assert missed(*parts, whole=whole) == []

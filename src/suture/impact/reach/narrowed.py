@@ -8,7 +8,7 @@ those that its selectors match); `metadata.managedFields`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from suture.model.graph import GraphView
 from suture.model.habits import managers_of
 from suture.model.names import CLUSTER_ROLES
 from suture.model.objects import ClusterObject
-from suture.model.rights import RightsRule
+from suture.model.rights import RightsRule, rights_of
 
 
 def is_strange(scene: Scene, before: ClusterObject, after: ClusterObject) -> bool:
@@ -59,13 +59,37 @@ def aggregating(
             continue
         rules = facts.rules
         if had and before is not None:
-            kept = _of_others(view, facts, after)
+            itself = view.find(after.key)
+            kept = _of_others(view, facts, () if itself is None else (itself,))
             mine = [one for one in _rules(before) if one not in kept]
             rules = tuple(one for one in rules if one not in mine)
         if has:
             rules = (*rules, *(one for one in _rules(after) if one not in rules))
         total = view.at(row)
         yield row, total, replace(total, facts=RoleFacts(rules, facts.aggregates))
+
+
+def wholes(view: GraphView) -> list[tuple[int, RoleFacts]]:
+    """Return the ClusterRoles that the control plane fills from others."""
+    found = ((row, view.facts(row)) for row in view.rows(CLUSTER_ROLES))
+    return [(row, one) for row, one in found if isinstance(one, RoleFacts) and one.aggregates]
+
+
+def emptied(
+    view: GraphView, part: ClusterObject, gone: Collection[int], of: list[tuple[int, RoleFacts]]
+) -> Iterator[tuple[int, ClusterObject, ClusterObject]]:
+    """Yield those `of` some ClusterRoles that are next to nothing without a part: row, now, then.
+
+    WHY half of its rights: what an add-on gives to the roles of all users goes with the add-on.
+    """
+    for row, facts in of:
+        if row in gone or not _matched(facts, part):
+            continue
+        rules = tuple(_of_others(view, facts, gone))
+        now = set(rights_of(facts.rules))
+        if 2 * len(now.intersection(rights_of(rules))) < len(now):
+            total = view.at(row)
+            yield row, total, replace(total, facts=RoleFacts(rules, facts.aggregates))
 
 
 def _alike(before: ClusterObject, after: ClusterObject) -> bool:
@@ -80,13 +104,11 @@ def _rules(part: ClusterObject) -> tuple[RightsRule, ...]:
     return part.facts.rules if isinstance(part.facts, RoleFacts) else ()
 
 
-def _of_others(view: GraphView, total: RoleFacts, part: ClusterObject) -> list[RightsRule]:
+def _of_others(view: GraphView, total: RoleFacts, but: Collection[int]) -> list[RightsRule]:
     """Return the rules that other parts give."""
     found: list[RightsRule] = []
     for row in view.rows(CLUSTER_ROLES):
-        if view.key(row) != part.key and any(
-            one.matches(view.labels(row)) for one in total.aggregates
-        ):
+        if row not in but and any(one.matches(view.labels(row)) for one in total.aggregates):
             facts = view.facts(row)
             found += facts.rules if isinstance(facts, RoleFacts) else ()
     return found

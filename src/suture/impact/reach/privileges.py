@@ -16,10 +16,11 @@ from suture.impact.ground.change import Change
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.rebound import is_rebound
 from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
-from suture.impact.reach.narrowed import aggregating, is_strange
+from suture.impact.reach.narrowed import aggregating, emptied, is_strange, wholes
 from suture.impact.scene import Scene, named
 from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.edges import Edge
+from suture.model.facts import RoleFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
@@ -92,6 +93,7 @@ def _removed(scene: Scene) -> Iterator[PrivilegeLost]:
     accounts = kinds.get(SERVICE_ACCOUNTS, [])
     for row in accounts[:REMOVED_READ]:
         yield from _account(scene, row, gone)
+    made_of = wholes(view) if CLUSTER_ROLES in kinds else []
     for row in sorted(gone)[:REMOVED_READ]:
         thing = view.at(row)
         if thing.key.resource in BINDINGS:
@@ -101,6 +103,25 @@ def _removed(scene: Scene) -> Iterator[PrivilegeLost]:
             bound = [one for one in view.sources(row, Edge.ROLE) if one not in gone]
             grants = [(read_binding(view, view.at(one), role=thing), None) for one in bound]
             yield from _lost(scene, thing, grants, gone | set(bound), row)
+            if thing.key.resource == CLUSTER_ROLES:
+                yield from _of_wholes(scene, thing, gone, row, made_of)
+
+
+def _of_wholes(
+    scene: Scene, part: ClusterObject, gone: set[int], row: int, of: list[tuple[int, RoleFacts]]
+) -> Iterator[PrivilegeLost]:
+    """Yield what those lose who are bound to a role that the control plane fills from this one."""
+    view = scene.view
+    for whole, now, then in emptied(view, part, gone, of):
+        bound = [one for one in view.sources(whole, Edge.ROLE) if one not in gone]
+        changes = [
+            (
+                read_binding(view, view.at(one), role=now),
+                read_binding(view, view.at(one), role=then),
+            )
+            for one in bound
+        ]
+        yield from _lost(scene, part, changes, gone | set(bound), row)
 
 
 def _account(scene: Scene, row: int, gone: set[int]) -> Iterator[PrivilegeLost]:
