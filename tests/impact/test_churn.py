@@ -417,6 +417,25 @@ def test_of_copies_those_count_that_are_there_and_no_work() -> None:
     assert copied(50) == []
 
 
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        pytest.param(("engine",), [600], id="by-who-makes-them-alone"),
+        pytest.param(("engine", "worker"), [], id="by-who-works-them-off"),
+        pytest.param((), [], id="by-nobody-knows-whom"),
+    ],
+)
+def test_requests_that_nobody_works_off(written: tuple[str, ...], found: list[int]) -> None:
+    """Custom resources are work, unless they lie there as they were made."""
+    former = [msgspec.structs.replace(copy(at, GADGETS), managers=written) for at in range(540)]
+    lately, told = Lately(*former), list[Growth]()
+    for at in range(540, 601):
+        one = msgspec.structs.replace(copy(at, GADGETS), managers=written[:1])
+        told = grown_slowly(lately, one)
+        lately.put(one)
+    assert [one.before for one in told] == found
+
+
 def test_copies_into_many_namespaces_are_a_few_in_each() -> None:
     lately = Lately()
     for at in range(200):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.causes.counters import creator, creator_in, creator_like, pattern_of
+from suture.impact.causes.counters import creator, creator_in, creator_like, pattern_of, remover
 from suture.impact.effects import Confidence, Growth, Victim
 from suture.impact.ground.change import Change
 from suture.impact.ground.kinds import is_custom
@@ -36,6 +36,12 @@ CHILDREN_TOLD: Final = 50
 
 CREATED_TOLD: Final = 50
 """From how many creations of a type by one actor within a minute on one more is told."""
+
+UNANSWERED_TOLD: Final = 500
+"""From how many custom resources that nobody works off on one more is told."""
+
+UNANSWERED_ASKED: Final = 16
+"""LIMIT: custom resources of a namespace that are asked who wrote them, 20 us each."""
 
 _DECLARES: Final = frozenset({REPLICA_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS})
 """Owners that declare how many pods they want; a Deployment's number is not of ReplicaSets."""
@@ -110,17 +116,19 @@ def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator
     """Tell of objects that nobody owns and that one actor makes over and over, under one name.
 
     As under an owner, which nobody has set here: the copies of a copy, the tokens of an account.
-    Only what is there still counts. WHY not work, nor custom resources: of those thousands are
-    submitted under one name, and end by themselves. WHY of what lies in no namespace only these
-    themselves: volumes and requests for certificates are made by one actor for everybody.
+    Only what is there still counts. WHY not work, nor custom resources that others see to: of
+    those thousands are submitted under one name, and end by themselves. WHY of what lies in no
+    namespace only these themselves: volumes and requests for certificates are made by one actor
+    for everybody.
     """
     view, key = scene.view, made.key
-    if key.resource in (PODS, JOBS) or is_custom(key.resource):
-        return
-    if not key.namespace and key.resource != NAMESPACES:
+    if key.resource in (PODS, JOBS) or (not key.namespace and key.resource != NAMESPACES):
         return
     alike = view.history.writes.counted(creator_like(scene.request.user.username, key), now, HOUR_S)
-    before = min(alike, _there(view, key)) if alike >= CHILDREN_TOLD else 0
+    if alike < CHILDREN_TOLD:
+        return
+    custom = is_custom(key.resource)
+    before = _unanswered(scene, made, now) if custom else min(alike, _there(view, key))
     if before >= CHILDREN_TOLD:
         yield Growth(
             resource=str(key.resource), per="owner",
@@ -128,6 +136,25 @@ def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator
             after=before + 1, lately=lately, recovery=recovers(scene, made),
             confidence=Confidence.BOUNDED,
         )  # fmt: skip
+
+
+def _unanswered(scene: Scene, made: ClusterObject, now: Now) -> int:
+    """Return how many custom resources lie in a namespace that nobody works off; 0 if somebody may.
+
+    Whoever works them off writes of each what came of it, or takes it away. None of some, old and
+    new, was ever written by another than who makes them, nor does that one take any away.
+    WHY all that lie there: a slow leak fills the store as well.
+    """
+    view, key = scene.view, made.key
+    there = view.place_count(key.resource, key.namespace)
+    taken = remover(scene.request.user.username, key.resource)
+    if there < UNANSWERED_TOLD or not made.managers:
+        return 0
+    if view.history.writes.counted(taken, now, HOUR_S):
+        return 0
+    rows = view.rows(key.resource, key.namespace)
+    some = rows[:: len(rows) // UNANSWERED_ASKED + 1]
+    return there if all(view.at(row).managers == made.managers for row in some) else 0
 
 
 def _there(view: GraphView, key: ObjectKey) -> int:
