@@ -221,8 +221,9 @@ def _takes_nothing(scene: Scene, definition: int) -> bool:
     WHY a few only: whose they are is not known of more in time.
     """
     view, facts = scene.view, scene.view.facts(definition)
-    rows = view.rows(facts.resource) if isinstance(facts, CrdFacts) else []
-    return 0 < len(rows) <= STANDING_ASKED and all(_goes_itself(scene, row) for row in rows)
+    if not isinstance(facts, CrdFacts) or not 0 < view.count(facts.resource) <= STANDING_ASKED:
+        return False
+    return all(_goes_itself(scene, row) for row in view.rows(facts.resource))
 
 
 def _goes_itself(scene: Scene, row: int) -> bool:
