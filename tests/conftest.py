@@ -18,6 +18,7 @@ import native
 from support.acting import controllers_act
 from support.recorder import Answer, Decide, Recorder, Seen
 from support.scene import Scene, recording, staged
+from support.strictcolumns import make_strict
 from suture.lab import assets
 from suture.lab.assets import Assets
 from suture.lab.plane import Plane
@@ -39,9 +40,13 @@ structlog.configure(
 
 
 def pytest_configure() -> None:
-    """Refuse to test machine code of sources that have changed since: nothing would be tested."""
+    """Refuse to test machine code of sources that have changed since: nothing would be tested.
+
+    What is plain is as strict as it about rows that are not there.
+    """
     if native.stale():
         pytest.exit(native.STALE, returncode=2)
+    make_strict()
 
 
 def pytest_runtest_teardown() -> None:

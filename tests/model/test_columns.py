@@ -21,7 +21,10 @@ NUMBERS = st.integers(-(2**31), 2**31 - 1)
 
 
 def below_zero(column: Any) -> None:
-    """Expect that a row of -1 is none: neither is the last read for it, nor written."""
+    """Expect that a row of -1 is none: neither is the last read for it, nor written.
+
+    Of machine code's columns; plain ones are so in tests alone (`strictcolumns`).
+    """
     with pytest.raises(IndexError):
         column.__getitem__(-1)
     with pytest.raises(IndexError):

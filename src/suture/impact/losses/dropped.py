@@ -278,20 +278,25 @@ def _left_reading(scene: Scene, made: Rewritten, readers: list[Use]) -> list[Use
 def _brings(scene: Scene, made: Rewritten) -> bool:
     """Whether keys come, or lines of a ConfigMap's values, that were not there."""
     old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
-    for part in made.parts:
-        before, after = _read(old.get(part)), _read(new.get(part))
-        if not isinstance(after, dict):
-            continue
-        had = before if isinstance(before, dict) else {}
-        for key, value in after.items():
-            was = had.get(key)
-            if value and not was:
-                return True
-            if made.after.key.resource == CONFIG_MAPS and isinstance(was, str) and was != value:
-                lines = value.splitlines() if isinstance(value, str) else []
-                if not frozenset(lines) <= frozenset(was.splitlines()):
-                    return True
-    return False
+    texts = made.after.key.resource == CONFIG_MAPS
+    return any(
+        _comes(_read(old.get(part)), _read(new.get(part)), texts=texts) for part in made.parts
+    )
+
+
+def _comes(before: object, after: object, *, texts: bool) -> bool:
+    had = before if isinstance(before, dict) else {}
+    has = after if isinstance(after, dict) else {}
+    return any(
+        (value and not had.get(key)) or (texts and _adds_lines(had.get(key), value))
+        for key, value in has.items()
+    )
+
+
+def _adds_lines(was: object, text: object) -> bool:
+    if not isinstance(was, str) or not isinstance(text, str):
+        return False
+    return not frozenset(text.splitlines()) <= frozenset(was.splitlines())
 
 
 def _critical(before: ClusterObject, after: ClusterObject) -> bool:

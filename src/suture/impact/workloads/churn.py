@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.causes.counters import restarter, taken_from
+from suture.impact.causes.explained import was_made_by
 from suture.impact.causes.recent import (
     asks_removal,
     rewrites_status,
@@ -116,8 +117,7 @@ def _takes_back(scene: Scene, row: int) -> bool:
     Source: Flux, `install.remediation`: uninstalled at once, and installed again, as often as the
     release says.
     """
-    made = scene.view.history.creation(scene.view.uid(row))
-    own = made is not None and made.identity == scene.actor.user.username
+    own = was_made_by(scene.view, row, scene.actor.user.username, scene.now)
     return own and is_first_try(scene, scene.marks(row))
 
 
