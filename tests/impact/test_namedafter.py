@@ -7,14 +7,24 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, operator, owner, service, thing
-from suture.impact.causes.counters import back_again
+from suture.impact.causes.counters import back_again, removals
 from suture.impact.effects import ObjectsRemoved
 from suture.model.actor import Actor
 from suture.model.deeds import Deed, What
+from suture.model.facts import DisruptionBudgetFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import PODS, SECRETS, SERVICES, STATEFUL_SETS, Resource
-from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
+from suture.model.names import (
+    CRDS,
+    DISRUPTION_BUDGETS,
+    PODS,
+    SECRETS,
+    SERVICES,
+    STATEFUL_SETS,
+    Resource,
+)
+from suture.model.objects import ClusterObject, CrdFacts, PodFacts, WorkloadFacts
+from suture.model.selectors import Selector
 
 BROKERS = Resource("mq.example.com", "brokers")
 RUNS = operator("system:serviceaccount:mq-system:mq-operator")
@@ -174,3 +184,76 @@ def test_a_parent_that_has_again_what_it_left_out_asks_as_before(
     writes.count(back_again(parent().uid), NOW)
     writes.note_left_out(parent().uid, frozenset(left_out), frozenset())
     assert told(view, child()) == (wanted, 1)
+
+
+KIND = thing(CRDS, str(BROKERS), facts=CrdFacts(BROKERS, "Broker", namespaced=True))
+GUARDS = DisruptionBudgetFacts(Selector.of({"app": "main"}), 1)
+BUDGET = thing(DISRUPTION_BUDGETS, "main-budget", "queue", labels={"app": "main"})
+OF_IT = child(labels=OF_MAIN)
+
+
+def gone(*things: ClusterObject, by: str = "human") -> GraphView:
+    """Return a world in which the parent went, as somebody asked."""
+    view = view_of(KIND, *things)
+    view.history.note_removed(parent().uid, parent().key, NOW)
+    view.history.writes.note(parent().key, Deed(What.DELETED, by, 1), NOW)
+    return view
+
+
+def explained(view: GraphView, one: ClusterObject, by: Actor = RUNS) -> int:
+    """Return for how many a cause accounts when a child is deleted, a minute later."""
+    now = NOW.plus_s(60)
+    (effect,) = effects(impact_of(delete(one, by=by), view, now=now, by=by), ObjectsRemoved)
+    return effect.explained
+
+
+@pytest.mark.parametrize("one", [OF_IT, child("main", labels=OF_MAIN), BUDGET])
+def test_what_was_made_for_a_parent_goes_after_it(one: ClusterObject) -> None:
+    """Under a finalizer, or gone: an operator without owners clears away what it made."""
+    assert explained(view_of(KIND, parent(deleted=1.0), one), one) == 1
+    assert explained(gone(one), one) == 1
+    assert explained(view_of(KIND, parent(), one), one) == 0, "it lives"
+
+
+@pytest.mark.parametrize(
+    ("more", "one", "by", "deleted_by"),
+    [
+        pytest.param((parent(),), OF_IT, RUNS, "human", id="the-next-life"),
+        pytest.param((), OF_IT, OTHER, "human", id="who-does-not-run-such"),
+        pytest.param((), OF_IT, RUNS, RUNS.user.username, id="the-actor-ended-it"),
+        pytest.param((), child("other", labels=OF_MAIN), RUNS, "human", id="a-label-and-no-name"),
+        pytest.param((), child(), RUNS, "human", id="a-name-and-no-label"),
+    ],
+)
+def test_what_is_not_known_to_be_of_the_parent_that_went_stays(
+    more: tuple[ClusterObject, ...], one: ClusterObject, by: Actor, deleted_by: str
+) -> None:
+    """The incident: a child of the life that is there, deleted for the end of the last."""
+    assert explained(gone(*more, one, by=deleted_by), one, by) == 0
+
+
+def test_what_was_made_after_the_end_is_not_of_the_parent() -> None:
+    """Somebody made it by hand under the name that was free."""
+    view = gone(OF_IT)
+    assert explained(view, OF_IT) == 1
+    view.history.note_created(OF_IT.uid, "human", "", OF_IT.key, NOW.plus_s(30))
+    assert explained(view, OF_IT) == 0
+
+
+def test_what_many_ends_leave_stays() -> None:
+    """The incident: a type pruned by mistake. Nothing seemed to hang on any of it."""
+    view = gone(OF_IT)
+    view.history.writes.count(removals(BROKERS), NOW, 5)
+    assert explained(view, OF_IT) == 1
+    view.history.writes.count(removals(BROKERS), NOW)
+    assert explained(view, OF_IT) == 0
+
+
+def test_a_budget_of_a_living_parent_holds_what_runs() -> None:
+    """Deleted under members that run; its operator alone knows whose it is."""
+    guard = msgspec.structs.replace(BUDGET, created=110.0, facts=GUARDS)
+    second = thing(PODS, "main-1", "queue", labels={"app": "main"}, facts=PodFacts(ready=True))
+    for by, wanted in ((RUNS, 1), (OTHER, 0)):
+        view = view_of(KIND, parent(), guard, second)
+        (effect,) = effects(impact_of(delete(guard, by=by), view, now=NOW, by=by), ObjectsRemoved)
+        assert (effect.wanted, effect.in_use) == (wanted, 1)

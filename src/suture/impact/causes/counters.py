@@ -30,6 +30,11 @@ def remover(identity: str, resource: Resource) -> str:
     return f"removed/{resource}/{identity}"
 
 
+def removals(resource: Resource) -> str:
+    """Name the counter of all removals of a custom type, whoever made them."""
+    return f"removed/{resource}"
+
+
 def creator_in(identity: str, resource: Resource, namespace: str) -> str:
     """Name the counter of an actor's creations of a type in a namespace."""
     return f"created/{resource}/{namespace}/{identity}"

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
+from suture.impact.causes.calledafter import called_after
 from suture.impact.causes.over import outlived
 from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
@@ -125,20 +126,29 @@ def label_parent_ends(view: GraphView, row: int, key: ObjectKey | None) -> bool:
 
 
 def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None) -> bool:
-    """Whether a label of an object, `<group>/owner` or the like, names what went, and nobody else.
+    """Whether labels of an object, `<group>/owner` or the like, name what went, and nobody else.
 
     As loose as labels are written: of whatever type of the group, in the object's namespace or in
-    none, or of the domain of the group where the actor runs. So it is believed of an end alone, and
-    of nothing that holds data; and not of what is in no namespace: a node is of a pool, which may
-    go without it. Nor of an end that `identity`, which asks, has brought about itself: what went
-    along was not weighed then.
+    none, or of the domain of the group where the actor runs. Where none of that is known, of a type
+    that the actor runs, if the object is called after it. So it is believed of an end alone, and of
+    nothing that holds data; and not of what is in no namespace: a node is of a pool, which may go
+    without it. Nor of an end that `identity`, which asks, has brought about itself: what went along
+    was not weighed then.
     """
     resource, namespace = view.resource(row), view.namespace(row)
-    if not namespace or resource in _DATA or is_custom(resource):
+    if not namespace or resource in _DATA or is_custom(resource) or view.has_owner(row):
         return False
-    if not _may_name(view.label_bytes(row)) or view.has_owner(row):
-        return False
-    labels = view.labels(row)
+    ended = None
+    if _may_name(view.label_bytes(row)):
+        ended = _labels_ended(view, row, identity, now)
+    if ended is None and now is not None:
+        ended = _all_ended(view, called_after(view, row, identity, now), identity, now)
+    return bool(ended)
+
+
+def _labels_ended(view: GraphView, row: int, identity: str, now: Now | None) -> bool | None:
+    """Whether what labels with a group name went; None where nothing of it is known."""
+    labels, namespace = view.labels(row), view.namespace(row)
     near = chain(
         (key for label, name in labels.items() for key in _loosely(view, label, namespace, name)),
         _of_domain(view, labels),
@@ -149,7 +159,7 @@ def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None)
     ended = _all_ended(view, near, identity, now)
     if ended is None and now is not None:
         ended = _all_ended(view, at_home, identity, now)
-    return bool(ended)
+    return ended
 
 
 def _all_ended(

@@ -33,6 +33,7 @@ from suture.impact.causes.counters import (
     part_taken,
     put_down,
     put_down_in,
+    removals,
     remover,
     restarter,
     taken_apart,
@@ -267,6 +268,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
             writes.count(remover(identity, resource), now, count)
+            writes.count(removals(resource), now, count)
     for owner, resource, count in takings(view, change.direct):
         writes.count(taken_from(owner, resource), now, count)
     remember_rest(view, change.direct[:DIRECT_NOTED], now)

@@ -14,7 +14,7 @@ from typing import Final
 
 from suture.impact.effects import DeletionStuck
 from suture.impact.ground.builtin import BUILT_IN
-from suture.impact.ordinary.finalizers import called_alike
+from suture.impact.ground.likeness import called_alike
 from suture.impact.scene import Scene
 from suture.model.actor import SERVICE_ACCOUNT
 from suture.model.edges import Edge

@@ -9,7 +9,6 @@ domain of whoever made it (meta/v1 ObjectMeta.finalizers).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final
 
 from suture.impact.causes.explained import in_use
@@ -19,6 +18,7 @@ from suture.impact.ground.bodies import namespace_finalizers
 from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.claims import PROTECTION
+from suture.impact.ground.likeness import called_alike
 from suture.impact.scene import Scene
 from suture.impact.scene import named as victim_at
 from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind, is_person
@@ -33,27 +33,6 @@ from suture.model.names import (
     ObjectKey,
 )
 from suture.model.objects import CrdFacts
-
-NAMES_KEPT: Final = 4_096
-"""LIMIT: pairs of a kind and an identity whose likeness is remembered; 0.3 kB each, 1 MB."""
-
-GENERIC: Final = frozenset(
-    {
-        "io", "com", "org", "net", "dev", "k8s", "x", "kubernetes", "cloud", "app", "apps",
-        "operator", "operators", "controller", "controllers", "manager", "system", "kube",
-        "serviceaccount", "default", "finalizer", "finalizers", "resources", "resource",
-        "core", "api", "the", "sh", "cluster", "service", "account", "prod", "infra",
-    }
-)  # fmt: skip
-"""Words that tell nobody apart: of domains, of what controllers are called, of where they run."""
-
-MADE_OF: Final = frozenset(
-    {
-        "cluster", "clusters", "datacenters", "failovers", "instances", "operator", "qls",
-        "servers",
-    }
-)  # fmt: skip
-"""What kinds and groups have behind the name of a product: `tidbclusters`, `postgresqls`."""
 
 DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
@@ -123,28 +102,6 @@ def called_like(actor: Actor, name: str) -> bool:
     No person is: that people and definitions are of one company says nothing.
     """
     return actor.kind is not IdentityKind.PERSON and called_alike(name, actor.user.username)
-
-
-@lru_cache(NAMES_KEPT)
-def called_alike(name: str, identity: str) -> bool:
-    """Whether a domain or kind and an identity share a word that tells anybody apart.
-
-    A kind is also called after a product with what there is of it, in one word. Of a user as of
-    mail the name is what stands before `@`: the rest is of whom all there are.
-    """
-    ours, theirs = _words(name), _words(identity.partition("@")[0])
-    return not ours.isdisjoint(theirs) or any(
-        one.startswith(other) and one.removeprefix(other) in MADE_OF
-        for one in ours
-        for other in theirs
-    )
-
-
-def _words(text: str) -> frozenset[str]:
-    """Return the words of a name that tell anybody apart."""
-    for mark in ".:/_@":
-        text = text.replace(mark, "-")
-    return frozenset(one for one in text.lower().split("-") if len(one) > 1) - GENERIC
 
 
 def _of_namespace(old_body: bytes, new_body: bytes) -> list[str]:

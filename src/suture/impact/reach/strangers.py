@@ -18,9 +18,9 @@ from suture.impact.causes.together import CLOCK
 from suture.impact.data.external import stands_for
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.likeness import called_alike
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.readers import is_read
-from suture.impact.ordinary.finalizers import called_alike
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind, account_of
