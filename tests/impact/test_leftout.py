@@ -162,6 +162,18 @@ def test_a_part_that_is_there_again() -> None:
     assert database.explained(PROXY[0]) == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "explained"),
+    [("server-ui", 1), ("server-ui-0", 1), ("ui-server", 0), ("ui-server-0", 0), ("server-0", 0)],
+)
+def test_a_part_with_a_short_name(name: str, explained: int) -> None:
+    """At the end, or before a number of one of several; anywhere else it may mean anything."""
+    database, console = Database(), part(name)
+    database.view = GraphView(graph_of(DATABASE, console), History())
+    database.rewrite({"enableUI": True}, {"enableUI": False})
+    assert [database.explained(one) for one in (console[0], console[2])] == [explained] * 2
+
+
 SHARDS: Spec = {
     "pools": [{"name": "members", "size": 3}],
     "sharding": {"enabled": True, "configServer": {"size": 3}, "router": {"size": 2}},

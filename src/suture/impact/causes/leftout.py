@@ -312,11 +312,12 @@ def _words(name: str) -> list[str]:
 def _within(part: list[str], name: list[str]) -> bool:
     """Whether the words of a part stand in a name one after the other, however they are parted.
 
-    A short one stands at the end.
+    A short one stands at the end, or before the number of one of several.
     """
     called, whole = "".join(part), "".join(name)
     if len(called) < SHORTEST:
-        return bool(part) and name[-len(part) :] == part
+        end = len(name) - bool(name and name[-1].isdigit())
+        return bool(part) and name[max(0, end - len(part)) : end] == part
     ends = list(accumulate(map(len, name), initial=0))
     return any(whole.startswith(called, at) and at + len(called) in ends for at in ends[:-1])
 
