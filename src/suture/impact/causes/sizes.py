@@ -6,9 +6,12 @@ databases keep several workloads for one number, so that what stands beside one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from suture.impact.causes.labelled import label_parent
 from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.lowered import stops
-from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.parents import SIBLINGS, wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.builtin import SCALERS
@@ -52,8 +55,21 @@ def asked_for(
 
 
 def _parents(view: GraphView, row: int) -> list[int]:
+    """Return what keeps a workload: by owner, as a rule says, or by the labels of one without."""
     parents = [owner.row for owner in view.owners(row) if owner.controller and owner.present]
-    return parents + [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+    parents += [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+    key = label_parent(view, row) if not parents else None
+    named = view.find(key) if key is not None else None
+    return parents if named is None or view.gone(named) else [named]
+
+
+def _kept_by(view: GraphView, parent: int, row: int) -> Sequence[int]:
+    """Return what a parent keeps: what it owns, or what its labels say beside `row`, one of it."""
+    owned = view.children_of(parent)
+    if view.has_owner(row):
+        return owned
+    key, beside = view.key(parent), view.rows(view.resource(row), view.namespace(row))
+    return [*owned, *(one for one in beside[:SIBLINGS] if label_parent(view, one) == key)]
 
 
 def resize_explained(
@@ -143,7 +159,7 @@ def _says_of_one(view: GraphView, parent: int, row: int) -> bool:
         return False
     sets = [
         child
-        for child in view.children_of(parent)
+        for child in _kept_by(view, parent, row)
         if view.resource(child) in WORKLOADS
         and not view.terminating(child)
         and _size(view, child) == size
@@ -162,7 +178,7 @@ def _says_of_part(view: GraphView, parent: int, row: int) -> bool:
     resource = view.resource(row)
     return not any(
         _part_of(view, parent, other) == part
-        for other in view.children_of(parent)
+        for other in _kept_by(view, parent, row)
         if other != row and view.resource(other) == resource and not view.terminating(other)
     )
 
@@ -190,7 +206,7 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
     left = all(_made_for(view, parent, service) for service in served)
     return sum(
         view.running_alike(kind)[1]
-        for child in view.children_of(parent)
+        for child in _kept_by(view, parent, row)
         if child != row and view.resource(child) == resource and not view.terminating(child)
         if not served.isdisjoint(_served(view, child)) or (left and _is_next(view, row, child))
         for kind in view.classes_owned(child)
@@ -235,7 +251,7 @@ def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
     resource = view.resource(row)
     others = sum(
         _size(view, child)
-        for child in view.children_of(parent)
+        for child in _kept_by(view, parent, row)
         if child != row and view.resource(child) == resource and not view.terminating(child)
     )
     return [wanted - others for wanted in facts.pools]
