@@ -57,6 +57,8 @@ def test_an_annotation_that_is_meant(name: str, value: str, *, leave: bool) -> N
             {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}},
             True,
         ),
+        ({}, {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}, True),
+        ({}, {"cleanupPolicy": {"confirmation": ""}}, False),
         ({"terminationPolicy": "DoNotTerminate"}, {"terminationPolicy": "WipeOut"}, True),
         ({"storage": {"deleteClaim": False}}, {"storage": {"deleteClaim": True}}, True),
         ({"storage": {"deleteClaim": True}}, {"storage": {"deleteClaim": False}}, False),

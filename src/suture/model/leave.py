@@ -150,9 +150,10 @@ def _changed(
         before, after = had.get(name), has.get(name)
         if before == after:
             continue
-        if isinstance(before, dict) and isinstance(after, dict):
+        # WHY also where there was none: who confirms may write the block around it along.
+        if isinstance(after, dict) and (before is None or isinstance(before, dict)):
             if depth > 1:
-                yield from _changed(before, after, depth - 1)
+                yield from _changed(before or {}, after, depth - 1)
         else:
             yield name, before, after
 
