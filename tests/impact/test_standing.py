@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, operator, owner, thing, view_of
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
@@ -134,3 +135,16 @@ def test_a_node_that_was_tainted_a_moment_ago_is_on_its_way_out(closed: str, wan
     kept = thing(ENDPOINTS, "n-0")
     of = thing(NODES, "n-0", facts=facts)
     assert removed(kept, of, closed=closed) == (wanted, wanted)
+
+
+@pytest.mark.parametrize(("ready", "found"), [(True, (1, 1)), (False, (0, 0))])
+def test_what_its_actor_made_a_moment_ago_stands_for_its_pod_as_well(
+    found: tuple[int, int], *, ready: bool
+) -> None:
+    """Made for the next pod of a name, and deleted for the one before; of no Ready pod it may."""
+    of = pod(ready=ready)
+    one, by = thing(ENDPOINTS, "p-0", "shop", owners=[owner(of)]), operator()
+    view = GraphView(graph_of(one, of), History())
+    view.history.note_created(one.uid, by.user.username, by.operator, one.key, START)
+    impact = impact_of(delete(one), view, now=START.plus_s(10), by=by)
+    assert [(each.wanted, each.in_use) for each in effects(impact, ObjectsRemoved)] == [found]

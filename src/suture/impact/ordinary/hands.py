@@ -10,7 +10,12 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import dropped, taken_from
-from suture.impact.causes.explained import RECREATED_BY, lives_beside, was_made_by
+from suture.impact.causes.explained import (
+    RECREATED_BY,
+    lives_beside,
+    stands_for_living,
+    was_made_by,
+)
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_count
 from suture.impact.causes.resting import rests
 from suture.impact.causes.turned import NO_READERS
@@ -234,10 +239,13 @@ def is_passing(scene: Scene, row: int) -> bool:
     The actor made it within the week, for another that names no number of what it wants, and that
     was not new itself: where both are, it may be a child of the next life that is taken for one of
     the last. So a generator makes an application for each branch, and gives it up with the branch.
+    Not what a Ready pod or an open node is known by: that ends with it, however new it is.
     """
     view = scene.view
     parent = view.controller(row)
     if parent < 0 or scene.change.direct != (row,) or wanted_count(view, parent) is not None:
+        return False
+    if stands_for_living(view, row, scene.now):
         return False
     made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
     if made is None or (of is not None and made.at_ns - of.at_ns < HOUR_S * 10**9):
