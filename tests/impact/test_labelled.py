@@ -159,6 +159,21 @@ def test_a_parent_in_the_same_namespace_needs_one_label(labels: dict[str, str]) 
     assert told(view, front(labels)) == (1, 0)
 
 
+LAST_WORD = {"edge.example.com/tunnel": "web"}
+DEFINED_TUNNELS = thing(CRDS, str(TUNNELS), facts=CrdFacts(TUNNELS, "BlueTunnel", namespaced=True))
+
+
+def test_a_label_may_say_the_last_word_of_a_kind() -> None:
+    """As `…/cluster` does of one whose kind says of what; of that group, and there, alone."""
+    parent = thing(TUNNELS, "web", "prod")
+    assert told(world(DEFINED_TUNNELS, parent, front(LAST_WORD)), front(LAST_WORD)) == (0, 1)
+    going = msgspec.structs.replace(parent, deleted=1.0)
+    assert told(world(DEFINED_TUNNELS, going, front(LAST_WORD)), front(LAST_WORD)) == (1, 0)
+    for label in ("mesh.example.com/tunnel", "edge.example.com/blue"):
+        other = {label: "web"}
+        assert told(world(DEFINED_TUNNELS, parent, front(other)), front(other)) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("parent", "labels"),
     [

@@ -64,7 +64,7 @@ def label_parent(view: GraphView, row: int) -> ObjectKey | None:
     if not _may_name(view.label_bytes(row)) or view.has_owner(row):
         return None
     labels = view.labels(row)
-    beside = _beside(labels, view.namespace(row))
+    beside = _beside(view, labels, view.namespace(row))
     for key in chain(_named(labels), beside, _of_domain(view, labels)):
         if view.find(key) is not None or view.history.removed_at(key) is not None:
             return key
@@ -94,9 +94,10 @@ def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
                 yield ObjectKey(GATEWAYS, namespace, name)
 
 
-def _beside(labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
+def _beside(view: GraphView, labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
     """Yield what may be meant by single labels, of the namespace in which the object is.
 
+    A label may say the end of a kind alone, as `cluster` does of a `SearchCluster`.
     WHY none of what is in no namespace: a node is of a pool, which does not ask for this one.
     """
     for label, name in labels.items() if namespace else ():
@@ -105,6 +106,9 @@ def _beside(labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
         if slash and name and not group.endswith(_KUBERNETES):
             for plural in _kinds(stem):
                 yield ObjectKey(Resource(group, plural), namespace, name)
+            for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
+                if resource.group == group and resource.plural.endswith(plural):
+                    yield ObjectKey(resource, namespace, name)
 
 
 def _kinds(stem: str) -> Iterator[str]:
