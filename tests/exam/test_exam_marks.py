@@ -93,6 +93,13 @@ def test_failures_are_told() -> None:
     assert failures([paper("a", result(), result("managed"), detectable="before")]) == []
 
 
+def test_a_void_file_tells_which_of_its_steps_found_nothing() -> None:
+    """Most often that is why no harm is done."""
+    idle = "step 2 (delete services) found nothing to write"
+    free = result("none", verdict="missed", population=6, lost=0, words=idle)
+    assert paper("far", free).void.endswith(f"; {idle}")
+
+
 def test_what_is_of_an_earlier_pack_does_not_pass_an_examination() -> None:
     """It is shown, and does not count as run."""
     old = paper("a", result(), result("managed"), detectable="before")

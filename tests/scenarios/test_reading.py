@@ -115,6 +115,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
             "did you mean `enforce`",
         ),
         ("by: operator", "by: oprator", 16, "steps[0].by", "did you mean `operator`"),
+        ("namespaces: [a, b]", 'namespaces: "t-{i}"', 21, "steps[2].namespaces", "cannot count"),
         ("by: operator, ", "", 16, "steps[0]", "lacks the field `by`"),
         ("verb: delete", "verb: destroy", 16, "steps[0].verb", "known: create"),
         ("verb: delete, ", "", 16, "steps[0]", "lacks the field `verb`"),

@@ -7,7 +7,14 @@ import pytest
 
 from suture.lab.scenarios.format import Scenario
 from suture.lab.scenarios.refusals import Refusal, refusal_in
-from suture.lab.scenarios.report import HarmFound, Report, unexpected, verdict_of
+from suture.lab.scenarios.report import (
+    HarmFound,
+    Report,
+    idle_steps,
+    unexpected,
+    verdict_of,
+)
+from suture.lab.scenarios.written import Outcome, Written
 
 
 def scenario(kind: str, **more: object) -> Scenario:
@@ -96,6 +103,29 @@ def test_what_is_expected(
 ) -> None:
     """As the file says; without a guard an incident must do its harm."""
     assert (unexpected(scenario(kind, expect=expect), found) == "") is wanted
+
+
+def write(step: int, outcome: Outcome) -> Written:
+    return Written(
+        number=1, step=step, guilty=True, verb="delete", resource="pods", namespace="",
+        name="x", outcome=outcome,
+    )  # fmt: skip
+
+
+def test_steps_that_found_nothing_are_named() -> None:
+    """Each name was missing, or nothing was selected; a wait writes nothing anyway."""
+    steps = [
+        {"by": "a", "verb": "delete", "resource": "pods", "names": "x"},
+        {"wait": "1s"},
+        {"by": "a", "verb": "evict", "resource": "pods", "select": "app=x"},
+    ]
+    told = scenario("benign", steps=steps)
+    assert idle_steps(told, [write(0, "done"), write(0, "missing")]) == (
+        "step 2 (evict pods) found nothing to write",
+    )
+    assert idle_steps(told, [write(0, "missing"), write(2, "done")]) == (
+        "step 0 (delete pods) found nothing to write",
+    )
 
 
 ADMISSION = (

@@ -65,6 +65,24 @@ def test_services_with_deployments() -> None:
     )
 
 
+def test_owners_and_annotations_count() -> None:
+    """Each thing has an owner and a mark of its own, all that it is made of the same."""
+    shape = msgspec.convert(
+        {
+            "count": 2,
+            "annotate": {"by": "app-{i}"},
+            "owner": {"apiVersion": "v1", "kind": "ConfigMap", "name": "of-{i}"},
+        },
+        SHAPES["services-with-deployments"],
+    )
+    said = {
+        (one["metadata"]["name"], one["metadata"]["annotations"]["by"], owner["name"])
+        for one in shape.dressed()
+        for owner in one["metadata"].get("ownerReferences", [])
+    }
+    assert said == {("app-0", "app-0", "of-0"), ("app-1", "app-1", "of-1")}
+
+
 def test_idle_services() -> None:
     """The four kinds take turns, and none of them selects a pod of anybody."""
     objects = made("idle-services", count=8, namespaces=["a"])

@@ -331,7 +331,8 @@ def _show(report: Report, output: Output) -> None:
         )
     for name, found in report.harm.probes.items():
         console.print(f"  {name}: {found}", highlight=False, markup=False)
-    for words in (*report.reasons[:3], *report.unreached[:3], *report.notes[:5]):
+    told = (*report.reasons[:3], *report.unreached[:3], *report.idle[:3], *report.notes[:5])
+    for words in told:
         console.print(f"  {words}", highlight=False, markup=False)
     if report.added_latency_ms is not None:
         added = report.added_latency_ms

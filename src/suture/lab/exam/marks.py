@@ -47,6 +47,7 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True):
             return (
                 f"without a guard {free.lost} of {free.population} are lost, probes {free.probes}: "
                 "not the harm that is told (more than half, and more than the constraint allows)"
+                + (f"; {free.words}" if free.words else "")
             )
         if not self.incident and free.verdict != "passed":
             return f"without a guard it does not come to its end: {free.words}"

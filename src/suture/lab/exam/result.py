@@ -72,7 +72,7 @@ def result_of(report: Report, writes: Sequence[Written], *, column: Column, key:
     """Return what is kept of a run."""
     guilty = [one for one in writes if one.guilty]
     stopped = next((n for n, one in enumerate(guilty, 1) if one.outcome == "refused"), None)
-    told = (report.void_reason, *report.reasons, *report.unreached)
+    told = (report.void_reason, *report.reasons, *report.unreached, *report.idle)
     words = next(filter(None, told), "")
     return Result(
         scenario=report.scenario,

@@ -17,7 +17,7 @@ import msgspec
 
 from suture.errors import DocumentError, InputError
 from suture.lab.scenarios.durations import seconds
-from suture.lab.scenarios.expand import fill
+from suture.lab.scenarios.expand import counts, fill
 from suture.lab.scenarios.format import (
     ALIASES,
     Actor,
@@ -209,6 +209,11 @@ def _check_step(document: Document, at: Field, step: Step, scenario: Scenario) -
     for field, names in (("names", step.names), ("namespaces", step.namespaces)):
         if isinstance(names, tuple | str):
             _attempt(document, (*at, field), partial(listed, names))
+    if any(map(counts, step.namespace_list)):
+        raise document.error(
+            (*at, "namespaces"),
+            "cannot count: list them, and write i of names that count goes to namespace i",
+        )
     if step.follows is not None and step.follows >= int(at[-1]):
         raise document.error((*at, "follows"), "must be the number of an earlier step")
     if step.guilty and scenario.kind == "benign":

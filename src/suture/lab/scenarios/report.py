@@ -81,6 +81,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     stopped_by: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
     unreached: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    """Which steps found nothing to write, in words, where nothing was refused."""
     controllers: Controllers = "real"
     place: PlaceName = "lab"
     speed: float = 1.0
@@ -191,4 +193,14 @@ def steps_of(scenario: Scenario, writes: Iterable[Written]) -> tuple[StepReport,
             took_s=round(sum(one.took_s for one in several), 3),
         )
         for at, several in sorted(by_step.items())
+    )
+
+
+def idle_steps(scenario: Scenario, writes: Iterable[Written]) -> tuple[str, ...]:
+    """Return in words which steps found nothing to write: a name that is not there, most often."""
+    found = {one.step for one in writes if one.outcome != "missing"}
+    return tuple(
+        f"step {at} ({step.verb} {step.resource}) found nothing to write"
+        for at, step in enumerate(scenario.steps)
+        if step.verb not in ("wait", None) and at not in found
     )

@@ -39,6 +39,7 @@ from suture.lab.scenarios.report import (
     Latency,
     Outcome,
     Report,
+    idle_steps,
     policies_of,
     reasons_of,
     steps_of,
@@ -366,6 +367,8 @@ class Runner:
             place=self._place.name,
             decisions=tuple(one.refusal.decision for one in refused[:20] if one.refusal),
             unreached=tuple(found.unreached[:20]),
+            # WHY only then: what a guard refused leaves nothing for those that follow.
+            idle=() if refused else idle_steps(scenario, found.writes),
             speed=self._speed,
             moved_s=round(self._story.moved_s, 1),
             duration_s=round(duration_s, 1),

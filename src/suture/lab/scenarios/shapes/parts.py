@@ -32,7 +32,7 @@ Namespaces = Annotated[
     ),
 ]
 LabelMap = Annotated[
-    dict[str, str], Meta(description="Labels added to every object; `{i}` is its number.")
+    dict[str, str], Meta(description="Pairs added to every object; `{i}` is its number.")
 ]
 
 
@@ -48,11 +48,12 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         dict[str, str],
         Meta(
             description="apiVersion, kind and name of a controlling owner for each object that "
-            "has none, in the owner's namespace."
+            "has none, in the owner's namespace; `{i}` is the object's number."
         ),
     ] = msgspec.field(default_factory=dict)
     annotate: Annotated[
-        dict[str, str], Meta(description="Annotations added to every object: whose it is.")
+        dict[str, str],
+        Meta(description="Annotations added to every object: whose it is; `{i}` is its number."),
     ] = msgspec.field(default_factory=dict)
 
     def dressed(self) -> list[Object]:
@@ -63,11 +64,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             if one["kind"] in _GROUND:
                 continue
             if self.owner and "ownerReferences" not in metadata:
+                owner = _numbered(self.owner, metadata["name"])
                 metadata["ownerReferences"] = [
-                    {**self.owner, "controller": True, "blockOwnerDeletion": True}
+                    {**owner, "controller": True, "blockOwnerDeletion": True}
                 ]
             if self.annotate:
-                metadata["annotations"] = {**metadata.get("annotations", {}), **self.annotate}
+                added = _numbered(self.annotate, metadata["name"])
+                metadata["annotations"] = {**metadata.get("annotations", {}), **added}
         return found
 
     def objects(self) -> list[Object]:
@@ -103,9 +106,14 @@ class Spread(Shape, frozen=True, kw_only=True):
 
     def common(self, name: str) -> dict[str, str]:
         """Return the labels that every object of the thing `name` carries."""
-        number = name.rpartition("-")[2]
-        given = fill(self.labels, int(number)) if number.isdecimal() else self.labels
+        given = _numbered(self.labels, name)
         return {"app": name, "app.kubernetes.io/part-of": self.prefix, **given}
+
+
+def _numbered(given: Labels, name: str) -> dict[str, str]:
+    """Return pairs in which `{i}` is the number at the end of an object's name, if it has one."""
+    number = name.rpartition("-")[2]
+    return fill(dict(given), int(number)) if number.isdecimal() else dict(given)
 
 
 def namespace(name: str, labels: Labels | None = None) -> Object:
