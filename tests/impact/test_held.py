@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -91,6 +93,7 @@ def test_what_the_actor_made_today() -> None:
 
 
 APPLICATIONS = Resource("sync.example.com", "applications")
+SETS = Resource("sync.example.com", "applicationsets")
 SYNC = operator("system:serviceaccount:sync:controller")
 APP = thing(APPLICATIONS, "topics", "sync")
 
@@ -103,6 +106,36 @@ def kept(count: int, by: ObjectKey = APP.key) -> list[ClusterObject]:
 def pruned(view: GraphView, going: ClusterObject, by: Actor = SYNC) -> int:
     impact = impact_of(delete(going, by=by), view, by=by, now=START)
     return sum(one.count - one.replaced for one in effects(impact, ExternalDeleted))
+
+
+def keeper(*held: str, **more: Any) -> ClusterObject:
+    """Return an application, which a finalizer holds until what it keeps is gone."""
+    return msgspec.structs.replace(APP, finalizers=held, **more)
+
+
+def test_topics_go_with_the_application_that_keeps_them() -> None:
+    """So do the applications of other clusters with the one that is their root."""
+    root = keeper("sync.example.com/prune")
+    (told,) = outside(view_of(root, *kept(HELD)), root)
+    assert (told.resource, told.count, told.direct, told.explained) == (str(TOPICS), HELD, 0, 0)
+
+
+def test_an_application_that_takes_nothing_outside_along() -> None:
+    """It leaves what it keeps, keeps too few to tell, or what it keeps is held by nobody."""
+    root = keeper("sync.example.com/prune")
+    loose = [msgspec.structs.replace(one, finalizers=()) for one in kept(HELD)]
+    assert outside(view_of(keeper(), *kept(HELD)), keeper()) == []
+    assert outside(view_of(root, *kept(HELD - 1)), root) == []
+    assert outside(view_of(root, *loose), root) == []
+    assert outside(view_of(root, *topics(HELD, BY)), root) == []
+
+
+def test_an_application_that_goes_with_its_set() -> None:
+    """What generated it was deleted, and that was weighed as the end of all of it."""
+    sets = msgspec.structs.replace(thing(SETS, "all", "sync"), deleted=1.0)
+    root = keeper("sync.example.com/prune", owners=(owner(sets),))
+    (told,) = outside(view_of(sets, root, *kept(HELD)), root)
+    assert (told.count, told.explained) == (HELD, HELD)
 
 
 def test_topics_that_left_the_source_of_their_application() -> None:

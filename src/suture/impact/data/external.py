@@ -114,16 +114,29 @@ def _signs(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple
 
 
 def _held_along(scene: Scene, resource: Resource, rows: list[int]) -> dict[int, tuple[str, str]]:
-    """Return which custom resources of a type that go with a namespace a finalizer alone tells of.
+    """Return which custom resources of a type that go along a finalizer alone tells of.
 
     What has nothing of its own in the cluster, and is held all the same, is held for something
-    that its operator clears away elsewhere: a topic, a database in a server, a dashboard. WHY only
-    along with a namespace: who deletes one by name, or what owns it, has seen what it is.
+    that its operator clears away elsewhere: a topic, a database in a server, an application of
+    another cluster. WHY only along with a namespace, or with the application that keeps it: who
+    deletes one by name, or what owns it, has seen what it is.
     """
-    if scene.request.key.resource != NAMESPACES or not is_custom(resource) or len(rows) < HELD:
+    asked = scene.request.key.resource
+    if not is_custom(resource) or len(rows) < HELD:
+        return {}
+    if is_custom(asked):
+        rows = [row for row in rows if _kept_by_going(scene, row)]
+    elif asked != NAMESPACES:
         return {}
     found = {row: (FINALIZER, by) for row in rows if (by := _held(scene, row))}
     return found if len(found) >= HELD else {}
+
+
+def _kept_by_going(scene: Scene, row: int) -> bool:
+    """Whether an object goes along with an application that keeps it."""
+    if row in scene.direct:
+        return False
+    return any(one in scene.removed for one, _ in scene.view.targets(row, Edge.MANAGED_BY))
 
 
 def _held_pruned(scene: Scene, resource: Resource) -> dict[int, tuple[str, str]]:
