@@ -14,7 +14,6 @@ from suture.impact.causes.agreed import (
     goes_with_member,
     idle_as_agreed,
     is_agreed,
-    is_given_up,
 )
 from suture.impact.causes.bound import bound_ends, bound_wants
 from suture.impact.causes.explained import (
@@ -23,7 +22,6 @@ from suture.impact.causes.explained import (
     going_spaces,
     home_ends,
     of_account,
-    own_namespace,
     owner_ends,
     self_healing,
     space_ends,
@@ -50,6 +48,7 @@ from suture.impact.causes.parents import (
 from suture.impact.causes.resting import keeper_rests
 from suture.impact.causes.surplus import Surplus
 from suture.impact.causes.timed import time_is_up
+from suture.impact.causes.within import ends_whole, holds_others
 from suture.impact.ground.change import Change
 from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
@@ -136,10 +135,9 @@ class Causes:
         self._root = False
         if len(change.direct) == 1:
             root = change.direct[0]
-            self._root = (
+            self._root = ends_whole(view, root, self.removed, identity, now) or (
                 self.explains(root)
-                or own_namespace(view, root, self.removed, identity, now)
-                or is_given_up(view, root, identity)
+                and not holds_others(view, root, self.removed, self.marks, identity)
             )
 
     @property
