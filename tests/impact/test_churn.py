@@ -46,6 +46,7 @@ from suture.model.placement import Taint
 from suture.model.request import Request
 
 OTHER = operator("system:serviceaccount:ops:other")
+PERSON = operator("alice@example.com")
 GADGETS = Resource("example.com", "gadgets")
 
 
@@ -263,6 +264,31 @@ def test_the_pods_of_an_owner_evicted_round_after_round() -> None:
     lately.put(last)
     (again,) = effects(lately.ask(eviction(last)), Churn)
     assert (again.rounds, again.target.resource) == (True, "replicasets")
+
+
+@pytest.mark.parametrize(
+    ("finished", "told"),
+    [
+        pytest.param(True, False, id="evicted pods that a cleaner clears away"),
+        pytest.param(False, True, id="pods that run, deleted as they come"),
+    ],
+)
+@pytest.mark.parametrize("by", [operator(), PERSON])
+def test_pods_that_have_ended_are_nothing_that_their_owner_has_to_bring_back(
+    by: Actor, *, finished: bool, told: bool
+) -> None:
+    things = workload("web", replicas=3)
+    lately = Lately(*things)
+    pods = [
+        thing(
+            PODS, f"web-{number}", "prod", labels={"app": "web"}, owners=[owner(things[1])],
+            facts=PodFacts(ready=not finished, finished=finished),
+        )
+        for number in range(12)
+    ]  # fmt: skip
+    for pod in pods:
+        lately.put(pod)
+    assert any(lately.churns(delete(pod), by) for pod in pods) is told
 
 
 def test_pods_that_are_back_are_told_while_none_is_missing() -> None:

@@ -52,6 +52,13 @@ def test_a_small_set_that_never_comes_to_rest_is_told_though_no_hour_tells() -> 
     assert told[20] == [(21, 21600)]
 
 
+def test_what_has_ended_moves_nowhere() -> None:
+    """As when a tool evicts the failed pods of a workload: its controller runs others by now."""
+    evictions = Evictions()
+    evictions.pods = [replace(one, facts=PodFacts(finished=True)) for one in evictions.pods]
+    assert not any(evictions.evict(at) for at in range(21))
+
+
 def test_pods_that_have_to_move_are_no_loop() -> None:
     """Drains and consolidations close a node before they empty it, however often."""
     evictions = Evictions(closed=True)

@@ -276,10 +276,16 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
 
 
 def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:
-    """Return from which controllers some objects are taken: uid, type and how many."""
+    """Return from which controllers some objects are taken: uid, type and how many.
+
+    WHY not what has ended: its controller runs another by now, or none, and nothing comes back for
+    it. Evicted pods of one workload are hundreds after a node was short of disk.
+    """
     found: dict[tuple[int, Resource], int] = {}
     owner_of: dict[int, int] = {}
     for row in rows:
+        if view.finished(row):
+            continue
         alike = view.alike(row)
         owner = owner_of.get(alike)
         if owner is None:

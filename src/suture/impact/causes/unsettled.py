@@ -65,8 +65,11 @@ def taken_again(
 def _may_repeat(view: GraphView, pod: int, what: What, identity: str, now: Now) -> bool:
     """Whether that a pod goes may be of a loop: evicted for no node, or deleted while it serves.
 
-    WHY by an operator: people who look for a fault delete the same pods all day, and know it.
+    WHY by an operator: people who look for a fault delete the same pods all day, and know it. WHY
+    not what has ended: nothing moves.
     """
+    if view.finished(pod):
+        return False
     if what is What.DELETED and not (
         account_of(identity) is not None
         and identity not in CONSEQUENCE_CONTROLLERS
