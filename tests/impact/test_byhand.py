@@ -8,18 +8,21 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, graph_of, service, thing, workload
+from support.cluster import START, delete, graph_of, owner, service, thing, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import ReferenceBroken, RouteBroken
 from suture.impact.ordinary.byhand import RETIRED
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
+from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
+    AUTOSCALERS,
     CONFIG_MAPS,
+    DEPLOYMENTS,
     INGRESSES,
     SECRETS,
     SERVICE_ACCOUNTS,
@@ -142,3 +145,50 @@ def test_so_many_within_the_hour() -> None:
         request = delete(view.at(row), by=actor(PERSON))
         remember(request, project(request, view), view, LATER)
     assert in_use(view, SECRETS)
+
+
+def at_rest(*others: ClusterObject, size: int = 0) -> list[ClusterObject]:
+    """Make an application that a release keeps, the size of which is as given."""
+    account, secret, config, _, root, *_ = application(mark=True)
+    (workload_, *pods) = workload("wiki", replicas=size)
+    root = msgspec.structs.replace(root, facts=workload_.facts)
+    return [account, secret, config, root, *(pods if size else pods[:1]), *others]
+
+
+def test_what_a_workload_at_rest_names_goes_before_it() -> None:
+    """Whoever made both; a pipeline may take what wakes in the morning for what nobody uses."""
+    view = cluster(at_rest(), but=CONFIG_MAPS)
+    assert not any(in_use(view, resource) for resource in (SECRETS, CONFIG_MAPS))
+    assert in_use(view, SECRETS, PIPELINE)
+
+
+SCALER = thing(AUTOSCALERS, "wiki", "prod", facts=AutoscalerFacts(least=0, most=5))
+KEEPER = thing(Resource("example.com", "wikis"), "wiki", "prod")
+
+
+@pytest.mark.parametrize(
+    "things",
+    [
+        pytest.param(at_rest(size=1), id="it runs"),
+        pytest.param(
+            at_rest(
+                msgspec.structs.replace(
+                    SCALER, needs=(Need(Edge.SCALES, ObjectKey(DEPLOYMENTS, "prod", "wiki")),)
+                )
+            ),
+            id="an autoscaler wakes it",
+        ),
+        pytest.param(
+            [
+                msgspec.structs.replace(one, owners=(owner(KEEPER),))
+                if one.key.resource == DEPLOYMENTS
+                else one
+                for one in at_rest(KEEPER)
+            ],
+            id="a resource keeps it",
+        ),
+    ],
+)
+def test_what_may_wake_needs_what_it_names(things: list[ClusterObject]) -> None:
+    """The twins: the same delete, by the same person."""
+    assert in_use(cluster(things, but=CONFIG_MAPS), SECRETS)

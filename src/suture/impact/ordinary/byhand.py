@@ -1,10 +1,14 @@
-"""Applications that a person made by hand, all of them, and takes away in whatever order.
+"""Applications that a person takes away in whatever order: made by hand, all of it, or put to rest.
 
 Beside `hands`, which lets the workload of such an application go first: who may take that may take
 before it what it mounts, runs as and is reached by. Else the same file, deleted from its top, is
 refused its first half and loses its second. Never of service accounts: what a machine made it may
 have made for others, and one that repeats itself does so everywhere. Nor of what a release or
 application keeps, which says itself what it drops.
+
+A workload that is to have no pods, has none, and that nobody else has a word in, is left already:
+whoever made it, what it names is of no use before a person wakes it. So goes what was retired, its
+settings before it. Not what an autoscaler wakes, nor what a resource keeps that is there.
 
 What is lost if the rest stays after all: pods that run keep what they have, and one that starts
 waits for what is gone. So such a user counts as one of the past, which is warned about, and only
@@ -18,6 +22,7 @@ from typing import Final
 from suture.impact.causes.counters import before_users
 from suture.impact.causes.parents import maker_of
 from suture.impact.causes.recent import MOUNTED
+from suture.impact.causes.resting import RESTABLE, rests
 from suture.impact.ordinary.hands import (
     READERS,
     is_dropped,
@@ -29,6 +34,7 @@ from suture.impact.ordinary.hands import (
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import ROLE_BINDINGS, ROLES, SERVICES, WORKLOADS, Operation
 from suture.model.writes import HOUR_S
@@ -43,20 +49,40 @@ PARTS: Final = MOUNTED | {SERVICES, ROLES, ROLE_BINDINGS}
 
 
 def goes_next(scene: Scene, row: int) -> bool:
-    """Whether a user of what goes is taken away next: by its keeper's word, or by who made all."""
-    return is_dropped(scene, row) or _is_retired(scene, row)
+    """Whether a user of what goes is taken away next: by its keeper's word, or by a person's."""
+    if is_dropped(scene, row):
+        return True
+    return _by_name(scene) and (_is_left(scene, row) or _is_retired(scene, row))
+
+
+def _by_name(scene: Scene) -> bool:
+    """Whether a person deletes one thing by its name, and not too many so.
+
+    WHY one name: a collection says what goes by its labels, whoever made it and in one go.
+    """
+    now, identity = scene.now, scene.actor.user.username
+    if now is None or account_of(identity) is not None or len(scene.change.direct) != 1:
+        return False
+    if scene.request.operation is not Operation.DELETE or not scene.request.name:
+        return False
+    return scene.view.history.writes.counted(before_users(identity), now, HOUR_S) < RETIRED
+
+
+def _is_left(scene: Scene, user: int) -> bool:
+    """Whether a workload is at rest, and stays so until a person wakes it."""
+    view = scene.view
+    return (
+        view.resource(user) in RESTABLE
+        and rests(view, user, scene.now)
+        and not view.sources(user, Edge.SCALES)
+        and not scene.causes.wanted(user)
+        and view.resource(scene.change.direct[0]) in MOUNTED
+    )
 
 
 def _is_retired(scene: Scene, user: int) -> bool:
     """Whether a person who made all of an application by hand deletes a part that `user` names."""
-    view, now, identity = scene.view, scene.now, scene.actor.user.username
-    if now is None or account_of(identity) is not None or len(scene.change.direct) != 1:
-        return False
-    # WHY one name: a collection says what goes by its labels, whoever made it and in one go.
-    if scene.request.operation is not Operation.DELETE or not scene.request.name:
-        return False
-    if view.history.writes.counted(before_users(identity), now, HOUR_S) >= RETIRED:
-        return False
+    view = scene.view
     (target,) = scene.change.direct
     # WHY first: hardly anybody made both, and then nothing more is read.
     if view.resource(target) not in PARTS or not (owns(scene, target) and owns(scene, user)):
