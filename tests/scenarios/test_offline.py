@@ -286,6 +286,43 @@ def test_an_owner_that_an_update_writes_gets_its_uid(tmp_path: Path) -> None:
     assert report.verdict == "passed", told(report)
 
 
+def test_an_update_of_nothing_writes_the_object_as_it_is(tmp_path: Path) -> None:
+    """As an operator does that comes up again; it does not take the size of a set away."""
+    file = tmp_path / "again.yaml"
+    file.write_text(
+        """\
+kind: benign
+cluster: {shapes: [{shape: statefulsets, count: 1, namespaces: [data]}]}
+actors: {keeper: {serviceAccount: data/keeper}}
+steps:
+- {by: keeper, verb: update, resource: statefulsets.apps, namespaces: [data], names: db-0, body: {}}
+harm: {probes: {replicas_lost: 0}}
+"""
+    )
+    report = judge_offline(load(file), "off")
+    assert (report.verdict, report.harm.probes) == ("passed", {"replicas_lost": 0})
+
+
+def test_a_controller_whose_turn_comes_last_does_not_hide_that_nothing_was_written(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "nothing.yaml"
+    file.write_text(
+        """\
+kind: benign
+cluster: {shapes: [{shape: services-with-deployments, count: 1, namespaces: [shop]}]}
+actors: {tidy: {serviceAccount: ops/tidy}, endpoints: {controller: endpointslice-controller}}
+steps:
+- {by: tidy, verb: delete, resource: configmaps, namespaces: [shop], select: {labels: old=yes}}
+- {by: endpoints, verb: update, resource: endpoints, namespaces: [shop], select: all, body: {}}
+"""
+    )
+    report = judge_offline(load(file), "off")
+    assert (report.verdict, report.void_reason) == (
+        "void", "step 0 (delete configmaps) writes nothing: nothing is selected",
+    )  # fmt: skip
+
+
 def test_namespaces_keep_their_labels_whichever_shape_comes_last(tmp_path: Path) -> None:
     """Every shape brings the namespaces that it stands in, and says nothing of their labels."""
     file = tmp_path / "labels.yaml"

@@ -224,7 +224,9 @@ class Sender:
             value, kind = self._patch_of(step, target)
             found = patched(live, value) if kind == "json" else merged(live, value)
             return found
-        body = self._body(step, target) or {"spec": {"replicas": step.replicas}}
+        # WHY not its truth: `{}` is a whole object written again as it is.
+        sized = step.body is None
+        body = {"spec": {"replicas": step.replicas}} if sized else self._body(step, target)
         if "apiVersion" not in body or "kind" not in body:
             found = merged(live, body)
             return found

@@ -66,7 +66,11 @@ class Stepper:
         # WHY whole: so are the times of creation.
         self._began_s = int(time.time())
         self._versions: dict[tuple[str, str, str], str] = {}
-        self._last = max((at for at, one in enumerate(scenario.steps) if one.writes), default=-1)
+        # WHY not a controller's: it writes by itself, whatever these find.
+        own = {name for name, voice in voices.items() if voice.client is not None}
+        self._writing = [
+            at for at, one in enumerate(scenario.steps) if one.writes and one.by in own
+        ]
 
     async def write(self, at: int) -> None:
         """Do a writing step. Errors: VoidError."""
@@ -84,7 +88,7 @@ class Stepper:
             raise VoidError(f"step {at}: {error}") from error
         except ApiError as error:
             raise VoidError(f"step {at}: {error}") from error
-        if at == self._last:
+        if at == self._writing[-1]:
             self._check_found()
 
     def _check_found(self) -> None:
@@ -95,7 +99,8 @@ class Stepper:
         """
         if any(one.outcome == "refused" or _found(one) for one in self.writes):
             return
-        at, step = next((at, one) for at, one in enumerate(self.scenario.steps) if one.writes)
+        at = self._writing[0]
+        step = self.scenario.steps[at]
         own = sum(one.step == at for one in self.writes)
         why = f"nothing of its {own} writes is there" if own else "nothing is selected"
         raise VoidError(f"step {at} ({step.verb} {step.resource}) writes nothing: {why}")

@@ -14,7 +14,7 @@ from msgspec import Meta
 from suture.lab import nodes
 from suture.lab.scenarios.format import listed
 from suture.lab.scenarios.shapes import parts
-from suture.lab.scenarios.shapes.parts import Count, LabelMap, Object, Shape
+from suture.lab.scenarios.shapes.parts import AnnotationMap, Count, LabelMap, Object, Shape
 
 
 class Namespaces(Shape, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class Namespaces(Shape, frozen=True, kw_only=True):
     prefix: str = "space"
     names: tuple[str, ...] | str = ()
     labels: LabelMap = msgspec.field(default_factory=dict)
-    annotations: LabelMap = msgspec.field(default_factory=dict)
+    annotations: AnnotationMap = msgspec.field(default_factory=dict)
 
     def objects(self) -> list[Object]:
         """Return the Namespaces."""

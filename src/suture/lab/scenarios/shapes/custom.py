@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from suture.lab.scenarios.expand import fill
 from suture.lab.scenarios.shapes import parts
-from suture.lab.scenarios.shapes.parts import Count, LabelMap, Object, Spread
+from suture.lab.scenarios.shapes.parts import AnnotationMap, Count, Object, Spread
 
 ChildKind = Literal["none", "services", "deployments", "configmaps", "secrets", "pods"]
 
@@ -45,7 +45,7 @@ class CrdWithInstances(Spread, frozen=True, kw_only=True):
     spec: Annotated[dict[str, Any], Meta(description="Of each instance; `{i}` counts.")] = (
         msgspec.field(default_factory=dict)
     )
-    annotations: LabelMap = msgspec.field(default_factory=dict)
+    annotations: AnnotationMap = msgspec.field(default_factory=dict)
     children: ChildKind = "none"
     children_each: Annotated[Count, Meta(description="Children of each instance.")] = 1
     owned: Annotated[bool, Meta(description="Whether children carry an ownerReference.")] = True

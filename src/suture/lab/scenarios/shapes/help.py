@@ -57,7 +57,8 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _help(kind: Any) -> str:
-    for meta in getattr(kind, "__metadata__", ()):
+    # WHY the last: what a field says of itself stands after what its type says.
+    for meta in reversed(getattr(kind, "__metadata__", ())):
         if isinstance(meta, msgspec.Meta) and meta.description:
             return meta.description
     return ""

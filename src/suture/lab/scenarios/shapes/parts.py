@@ -34,6 +34,12 @@ Namespaces = Annotated[
 LabelMap = Annotated[
     dict[str, str], Meta(description="Pairs added to every object; `{i}` is its number.")
 ]
+AnnotationMap = Annotated[
+    dict[str, str], Meta(description="Annotations of each; `{i}` is its number.")
+]
+NodeLabels = Annotated[
+    dict[str, str], Meta(description="Labels of the nodes on which the pods may run.")
+]
 
 
 _GROUND = frozenset({"Namespace", "StorageClass", "PersistentVolume", "CustomResourceDefinition"})

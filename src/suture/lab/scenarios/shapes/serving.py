@@ -13,7 +13,7 @@ from msgspec import Meta
 from suture.errors import InputError
 from suture.lab import nodes
 from suture.lab.scenarios.shapes import parts
-from suture.lab.scenarios.shapes.parts import Count, LabelMap, Object, Shape, Spread
+from suture.lab.scenarios.shapes.parts import Count, NodeLabels, Object, Shape, Spread
 
 IdleKind = Literal["headless", "no-selector", "external-name", "no-pods"]
 
@@ -34,7 +34,7 @@ class ServicesWithDeployments(Spread, frozen=True, kw_only=True):
     disruption_budget: Annotated[
         str | int | None, Meta(description="minAvailable of a PodDisruptionBudget for each.")
     ] = None
-    node_selector: LabelMap = msgspec.field(default_factory=dict)
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
 
     def objects(self) -> list[Object]:
         """Return namespaces, Deployments, Services, and disruption budgets when asked for."""

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from suture.lab import nodes
 from suture.lab.scenarios.shapes import parts
-from suture.lab.scenarios.shapes.parts import Count, LabelMap, Object, Spread
+from suture.lab.scenarios.shapes.parts import Count, NodeLabels, Object, Spread
 
 PodEnd = Literal["running", "succeeded", "failed", "never-ready"]
 JobEnd = Literal["complete", "failed", "running"]
@@ -30,7 +30,7 @@ class Deployments(Spread, frozen=True, kw_only=True):
 
     replicas: Count = 1
     image: str = parts.IMAGE
-    node_selector: LabelMap = msgspec.field(default_factory=dict)
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
 
     def objects(self) -> list[Object]:
         """Return namespaces and Deployments."""
@@ -96,7 +96,7 @@ class DaemonSets(Spread, frozen=True, kw_only=True):
 
     prefix: str = "agent"
     count: Count = 1
-    node_selector: LabelMap = msgspec.field(default_factory=dict)
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
 
     def objects(self) -> list[Object]:
         """Return namespaces and DaemonSets."""
@@ -113,7 +113,7 @@ class Pods(Spread, frozen=True, kw_only=True):
 
     prefix: str = "pod"
     end: Annotated[PodEnd, Meta(description="What becomes of them.")] = "running"
-    node_selector: LabelMap = msgspec.field(default_factory=dict)
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
 
     def objects(self) -> list[Object]:
         """Return namespaces and Pods."""
