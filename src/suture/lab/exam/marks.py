@@ -10,7 +10,7 @@ from statistics import median
 
 import msgspec
 
-from suture.lab.exam.result import BASELINES, Column, Result, harms, stopped
+from suture.lab.exam.result import BASELINES, Column, Result, allowed, harms, stopped
 from suture.lab.scenarios.format import Scenario
 
 WANTED: Mapping[Column, float] = {"managed": 0.85, "full": 0.95}
@@ -46,7 +46,8 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True):
         if self.incident and not harms(self.scenario, free):
             return (
                 f"without a guard {free.lost} of {free.population} are lost, probes {free.probes}: "
-                "not the harm that is told (more than half, and more than the constraint allows)"
+                "not the harm that is told (more than half, and more than the constraint allows, "
+                f"which is {allowed(self.scenario, free)}; or more than a probe bears)"
                 + (f"; {free.words}" if free.words else "")
             )
         if not self.incident and free.verdict != "passed":

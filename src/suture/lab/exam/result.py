@@ -108,9 +108,13 @@ def harms(scenario: Scenario, result: Result) -> bool:
     More than half of what is counted is lost, and more than the constraints allow (nothing, where
     a single write tells it), or a probe finds more than the file bears.
     """
-    allowed = 0 if scenario.detectable == "before" else result.bound or 0
-    lost = result.lost * 2 > result.population and result.lost > allowed
+    lost = result.lost * 2 > result.population and result.lost > allowed(scenario, result)
     return result.verdict == "missed" and (lost or beyond(scenario, result))
+
+
+def allowed(scenario: Scenario, result: Result) -> int:
+    """Return how much may be lost of what an incident counts: nothing where one write tells it."""
+    return 0 if scenario.detectable == "before" else result.bound or 0
 
 
 def stopped(scenario: Scenario, result: Result) -> bool:
