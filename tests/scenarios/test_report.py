@@ -174,3 +174,17 @@ def test_a_report_says_how_it_differs() -> None:
         "its file expects a or b to stop it, and c, d did"
     )
     assert unexpected(asked, report("missed")) == "its file expects stopped or bounded"
+
+
+def test_a_report_says_what_was_borne_where_something_was_refused() -> None:
+    """A first file bears nothing, and a budget lets the first two nodes be closed."""
+    asked = scenario("incident", harm={"probes": {"nodes_cordoned": 1}})
+    late = report("missed", by=("node-budget",))
+    harm = msgspec.structs.replace(late.harm, probes={"nodes_cordoned": 2})
+
+    assert unexpected(asked, msgspec.structs.replace(late, harm=harm)) == (
+        "its file expects stopped or bounded; node-budget refused, and what came before is more "
+        "than its harm.probes bear: 2 nodes_cordoned, and 1 borne"
+    )
+    unseen = msgspec.structs.replace(late, harm=harm, stopped_by=())
+    assert unexpected(asked, unseen) == "its file expects stopped or bounded"

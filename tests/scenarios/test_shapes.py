@@ -158,3 +158,16 @@ def test_a_definition_in_a_protected_group_is_one_that_api_servers_take(
 
     annotations = definition["metadata"].get("annotations", {})
     assert ("api-approved.kubernetes.io" in annotations) == approved
+
+
+def test_a_parameter_is_explained_by_itself_and_not_by_its_type() -> None:
+    """Labels of many kinds are maps: which labels, each says."""
+    helps = {
+        (name, one.name): one.help
+        for name in ("webhook", "pods", "nodes", "crd-with-instances")
+        for one in described(name, SHAPES[name]).parameters
+    }
+    assert helps["webhook", "namespace_labels"].startswith("Only namespaces")
+    assert helps["pods", "node_selector"].startswith("Labels that a node has to have")
+    assert helps["nodes", "labels"].startswith("Labels added to every object;")
+    assert helps["crd-with-instances", "annotations"].startswith("Annotations")

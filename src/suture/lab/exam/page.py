@@ -156,11 +156,17 @@ def _missed(papers: Sequence[Paper]) -> str:
     for paper in papers:
         columns = [c for c in SUTURE if paper.incident and paper.good(c) is False]
         if columns:
-            reason = paper.scenario.expect.reason or "no policy of the pack stops it yet"
+            reason = paper.scenario.expect.reason or _unbounded(paper, columns[-1])
             rows.append([_name(paper), ", ".join(columns), _outcome(paper, columns[-1]), reason])
     if not rows:
         return ""
     return "## Missed\n\n" + _table(("incident", "column", "came to", "why"), rows)
+
+
+def _unbounded(paper: Paper, column: Column) -> str:
+    """Return why an incident counts as missed whose file does not say so."""
+    by = ", ".join(paper.results[column].stopped_by)
+    return f"refused by {by}, and more was lost than is borne" if by else "no policy refuses it yet"
 
 
 def _disturbed(papers: Sequence[Paper]) -> str:

@@ -111,7 +111,7 @@ def verdict_of(
     refused and the end reached), else disturbed. A probe above what the file bears is missed, or
     disturbed.
     """
-    beyond = any(found > scenario.harm.probes.get(name, 0) for name, found in probes.items())
+    beyond = bool(_beyond(scenario, probes))
     if scenario.kind == "benign":
         return "disturbed" if refused or any(unreached) or beyond else "passed"
     if beyond or not refused_guilty:
@@ -132,10 +132,8 @@ def unexpected(scenario: Scenario, report: Report) -> str:
     if report.guard != "enforce":
         if scenario.kind == "benign":
             return "" if report.verdict == "passed" else "its writes come to no end without a guard"
-        beyond = any(
-            found > scenario.harm.probes.get(name, 0) for name, found in report.harm.probes.items()
-        )
-        harmed = report.verdict == "missed" and (report.harm.lost > 0 or beyond)
+        beyond = _beyond(scenario, report.harm.probes)
+        harmed = report.verdict == "missed" and (report.harm.lost > 0 or bool(beyond))
         return "" if harmed else "an incident that does no harm without a guard proves nothing"
     given = scenario.expect.verdict
     wanted: tuple[str, ...]
@@ -144,7 +142,15 @@ def unexpected(scenario: Scenario, report: Report) -> str:
     else:
         wanted = (given,) if isinstance(given, str) else given
     if report.verdict not in wanted:
-        return f"its file expects {' or '.join(wanted)}"
+        words = f"its file expects {' or '.join(wanted)}"
+        beyond = _beyond(scenario, report.harm.probes)
+        if scenario.kind == "benign" or not (report.stopped_by and beyond):
+            return words
+        # WHY: nothing else tells a first file that a policy was there, and when.
+        return (
+            f"{words}; {', '.join(report.stopped_by)} refused, and what came before is more than "
+            f"its harm.probes bear: {', '.join(beyond)}"
+        )
     by = scenario.expect.stopped_by
     policies = (by,) if isinstance(by, str) else by
     if report.verdict not in ("stopped", "bounded") or not policies:
@@ -153,6 +159,16 @@ def unexpected(scenario: Scenario, report: Report) -> str:
         return ""
     others = ", ".join(report.stopped_by)
     return f"its file expects {' or '.join(policies)} to stop it, and {others} did"
+
+
+def _beyond(scenario: Scenario, probes: Mapping[str, int]) -> list[str]:
+    """Return what probes found beyond what a file bears, in words."""
+    borne = scenario.harm.probes
+    return [
+        f"{found} {name}, and {borne.get(name, 0)} borne"
+        for name, found in probes.items()
+        if found > borne.get(name, 0)
+    ]
 
 
 def reasons_of(writes: Iterable[Written]) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ _SILENT = {
 
 
 class Nodes(Shape, frozen=True, kw_only=True):
-    """Nodes PREFIX-i besides the lab's own, kept Ready, over three zones."""
+    """Nodes PREFIX-i besides three of the lab's own, kept Ready, over three zones."""
 
     count: Count = 10
     prefix: str = "worker"

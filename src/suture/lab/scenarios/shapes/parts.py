@@ -32,7 +32,7 @@ Namespaces = Annotated[
     ),
 ]
 LabelMap = Annotated[
-    dict[str, str], Meta(description="Pairs added to every object; `{i}` is its number.")
+    dict[str, str], Meta(description="Labels added to every object; `{i}` is its number.")
 ]
 AnnotationMap = Annotated[
     dict[str, str], Meta(description="Annotations of each; `{i}` is its number.")
@@ -90,7 +90,13 @@ class Spread(Shape, frozen=True, kw_only=True):
     count: Count = 10
     namespaces: Namespaces = 1
     prefix: Annotated[str, Meta(description="Objects are named PREFIX-0, PREFIX-1, …")] = "app"
-    labels: LabelMap = msgspec.field(default_factory=dict)
+    labels: Annotated[
+        LabelMap,
+        Meta(
+            description="Labels added to every object, beside `app`: its own name, by which its "
+            "pods are selected; `{i}` is its number."
+        ),
+    ] = msgspec.field(default_factory=dict)
 
     def places(self) -> list[str]:
         """Return the namespaces by name."""
