@@ -38,7 +38,7 @@ AnnotationMap = Annotated[
     dict[str, str], Meta(description="Annotations of each; `{i}` is its number.")
 ]
 NodeLabels = Annotated[
-    dict[str, str], Meta(description="Labels of the nodes on which the pods may run.")
+    dict[str, str], Meta(description="Labels that a node has to have for the pods to go there.")
 ]
 
 
