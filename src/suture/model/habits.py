@@ -166,6 +166,10 @@ class Habits:
         """Return the identities that write the status of a type."""
         return self._kinds.of(resource)
 
+    def kinds_of(self, identity: str) -> Iterable[Resource]:
+        """Return the types of which an identity is known to write the status."""
+        return self._kinds.subjects(identity)
+
     def workers(self, manager: ObjectKey) -> frozenset[str]:
         """Return the identities that write what a release or application manages."""
         return self._works.of(manager)

@@ -7,11 +7,12 @@ knows what it made for whom, and of nothing that holds data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from suture.impact.causes.counters import removals
-from suture.impact.ground.likeness import called_alike
+from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.likeness import words_of_identity, words_of_name
 from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.edges import Edge
@@ -30,10 +31,6 @@ from suture.model.writes import HOUR_S
 MADE_FOR: Final = frozenset({DISRUPTION_BUDGETS, SERVICES, *WORKLOADS})
 """What operators make for their own resources, find by name or label, and clear away after them."""
 
-TYPES_ASKED: Final = 256
-"""LIMIT: custom types of a cluster that are asked whether the actor runs them, 1 us each; in a
-cluster of more the rest is not asked."""
-
 FEW_ENDS: Final = 5
 """LIMIT: ends of a type within the hour that explain anything. With such a resource goes, as it
 seems, nothing, so that nobody has weighed what its operator clears away: an end of more of them is
@@ -43,20 +40,15 @@ _DEFINITIONS: Final = (CRDS,)
 
 
 def called_after(view: GraphView, row: int, identity: str, now: Now) -> Iterator[ObjectKey]:
-    """Yield what an object without owner is called after, of the types that `identity` runs.
-
-    WHY no person's: people run no types, and are called after none.
-    """
-    if view.resource(row) not in MADE_FOR or is_person(identity):
+    """Yield what an object without owner is called after, of the types that `identity` runs."""
+    if view.resource(row) not in MADE_FOR:
         return
     name = f"{view.name(row)}-"
     stems = [one for one in set(view.labels(row).values()) if one and name.startswith(f"{one}-")]
     if not stems or view.targets(row, Edge.MANAGED_BY) or view.targets(row, Edge.PARENT):
         return
-    history = view.history
-    for resource, called in view.made_of(_DEFINITIONS, _kept_apart)[:TYPES_ASKED]:
-        runs = identity in history.habits.keepers(resource) or called_alike(called, identity)
-        if not runs or history.writes.counted(removals(resource), now, HOUR_S) > FEW_ENDS:
+    for resource in _run_by(view, identity):
+        if view.history.writes.counted(removals(resource), now, HOUR_S) > FEW_ENDS:
             continue
         for stem in stems:
             key = ObjectKey(resource, view.namespace(row), stem)
@@ -70,11 +62,25 @@ def _is_younger(view: GraphView, row: int, key: ObjectKey) -> bool:
     return gone is not None and made is not None and made.at_ns > gone.at_ns
 
 
-def _kept_apart(view: GraphView) -> list[tuple[Resource, str]]:
-    """Return the custom types whose objects are in namespaces, each with what it is called."""
-    found = (view.facts(row) for row in view.rows(CRDS))
-    return [
-        (facts.resource, str(facts.resource))
-        for facts in found
-        if isinstance(facts, CrdFacts) and facts.namespaced
-    ]
+def _run_by(view: GraphView, identity: str) -> Iterable[Resource]:
+    """Return the custom types that an identity runs: it writes their status, or is called alike.
+
+    WHY no person: people run no types, and are called after none.
+    """
+    if is_person(identity):
+        return ()
+    by_word = view.made_of(_DEFINITIONS, _by_word)
+    alike = (one for word in words_of_identity(identity) for one in by_word.get(word, ()))
+    known = (one for one in view.history.habits.kinds_of(identity) if is_custom(one))
+    return dict.fromkeys([*known, *alike])
+
+
+def _by_word(view: GraphView) -> dict[str, list[Resource]]:
+    """Return the custom types by what an identity may be called that runs them."""
+    found: dict[str, list[Resource]] = {}
+    for row in view.rows(CRDS):
+        facts = view.facts(row)
+        if isinstance(facts, CrdFacts):
+            for word in words_of_name(str(facts.resource)):
+                found.setdefault(word, []).append(facts.resource)
+    return found

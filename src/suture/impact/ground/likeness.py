@@ -33,17 +33,27 @@ MADE_OF: Final = frozenset(
 
 @lru_cache(NAMES_KEPT)
 def called_alike(name: str, identity: str) -> bool:
-    """Whether a domain or kind and an identity share a word that tells anybody apart.
+    """Whether a domain or kind and an identity share a word that tells anybody apart."""
+    return not words_of_name(name).isdisjoint(words_of_identity(identity))
 
-    A kind is also called after a product with what there is of it, in one word. Of a user as of
-    mail the name is what stands before `@`: the rest is of whom all there are.
+
+def words_of_name(name: str) -> frozenset[str]:
+    """Return the words by which an identity may be called like a domain or kind.
+
+    A kind is also called after a product with what there is of it, in one word.
     """
-    ours, theirs = _words(name), _words(identity.partition("@")[0])
-    return not ours.isdisjoint(theirs) or any(
-        one.startswith(other) and one.removeprefix(other) in MADE_OF
-        for one in ours
-        for other in theirs
+    words = _words(name)
+    return words.union(
+        word.removesuffix(of) for word in words for of in MADE_OF if word.endswith(of)
     )
+
+
+def words_of_identity(identity: str) -> frozenset[str]:
+    """Return the words that an identity is called.
+
+    Of a user as of mail the name is what stands before `@`: the rest is of whom all there are.
+    """
+    return _words(identity.partition("@")[0])
 
 
 def _words(text: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from suture.impact.causes.calledafter import MADE_FOR, TYPES_ASKED
+from suture.impact.causes.calledafter import MADE_FOR
 from suture.impact.causes.counters import back_again
 from suture.impact.causes.records import is_generated
 from suture.impact.ground.kinds import is_custom
@@ -51,6 +51,10 @@ TOGETHER_S: Final = 60
 
 AT_ONCE_S: Final = 5
 """What is made within this time comes of one hand's manifest or reconcile, in whatever order."""
+
+TYPES_ASKED: Final = 256
+"""LIMIT: custom types of a cluster that are asked whether the actor runs them, 1 us each, of those
+that have instances; in a cluster of more the rest is not asked."""
 
 
 def named_after_living(scene: Scene, row: int) -> bool:
