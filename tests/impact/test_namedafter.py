@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from support.asking import effects, impact_of
+from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, service, thing
 from suture.impact.causes.counters import back_again, removals
 from suture.impact.effects import ObjectsRemoved
@@ -257,3 +257,30 @@ def test_a_budget_of_a_living_parent_holds_what_runs() -> None:
         view = view_of(KIND, parent(), guard, second)
         (effect,) = effects(impact_of(delete(guard, by=by), view, now=NOW, by=by), ObjectsRemoved)
         assert (effect.wanted, effect.in_use) == (wanted, 1)
+
+
+SAID = child(labels={"broker": "main"})
+
+
+def run_by_another(view: GraphView) -> GraphView:
+    """Have the status of such a parent written by an account that neither is called like it."""
+    status = parent()
+    view.history.habits.note(
+        update(status, status, subresource="status", by=operator("system:serviceaccount:q:runs-it"))
+    )
+    return view
+
+
+def test_a_label_called_like_a_kind_says_whose_it_is_where_nobody_is_known_to_run_it() -> None:
+    """The incident: an operator of another name takes what its living resource is kept by."""
+    assert told(view_of(KIND, parent(), SAID), SAID, OTHER) == (1, 1)
+    assert told(run_by_another(view_of(KIND, parent(), SAID)), SAID, OTHER) == (0, 1)
+    elsewhere = child(labels={"broker": "other", "app": "main"})
+    assert told(view_of(KIND, parent(), elsewhere), elsewhere, OTHER) == (0, 1)
+
+
+def test_what_such_a_label_names_goes_after_it() -> None:
+    """The twin: the resource was given up, and its operator clears away what it made for it."""
+    assert explained(gone(SAID), SAID, OTHER) == 1
+    assert explained(run_by_another(gone(SAID)), SAID, OTHER) == 0
+    assert explained(gone(SAID, by=OTHER.user.username), SAID, OTHER) == 0

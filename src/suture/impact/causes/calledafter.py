@@ -2,7 +2,8 @@
 
 Beside `labelled`, whose labels say of which group a parent is: here a bare label, as `app: orders`
 on `orders-server`, or on `orders`. So it is believed of the operator of that type alone, which
-knows what it made for whom, and of nothing that holds data.
+knows what it made for whom, and of nothing that holds data. Where nobody is known to run the type,
+a label that is called like its kind says as much, as `searchcluster: orders`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from suture.model.names import (
     WORKLOADS,
     ObjectKey,
     Resource,
+    plural_of,
 )
 from suture.model.objects import CrdFacts
 from suture.model.writes import HOUR_S
@@ -47,13 +49,13 @@ def called_after(view: GraphView, row: int, identity: str, now: Now) -> Iterator
     stems = [one for one in set(view.labels(row).values()) if one and name.startswith(f"{one}-")]
     if not stems or view.targets(row, Edge.MANAGED_BY) or view.targets(row, Edge.PARENT):
         return
-    for resource in _run_by(view, identity):
-        if view.history.writes.counted(removals(resource), now, HOUR_S) > FEW_ENDS:
+    namespace, writes = view.namespace(row), view.history.writes
+    known = [ObjectKey(one, namespace, stem) for one in _run_by(view, identity) for stem in stems]
+    for key in dict.fromkeys([*known, *_said(view, row, identity)]):
+        if writes.counted(removals(key.resource), now, HOUR_S) > FEW_ENDS:
             continue
-        for stem in stems:
-            key = ObjectKey(resource, view.namespace(row), stem)
-            if not _is_younger(view, row, key):
-                yield key
+        if not _is_younger(view, row, key):
+            yield key
 
 
 def _is_younger(view: GraphView, row: int, key: ObjectKey) -> bool:
@@ -73,6 +75,34 @@ def _run_by(view: GraphView, identity: str) -> Iterable[Resource]:
     alike = (one for word in words_of_identity(identity) for one in by_word.get(word, ()))
     known = (one for one in view.history.habits.kinds_of(identity) if is_custom(one))
     return dict.fromkeys([*known, *alike])
+
+
+def _said(view: GraphView, row: int, identity: str) -> list[ObjectKey]:
+    """Return what labels of an object name, of the types that nobody is known to run."""
+    if is_person(identity):
+        return []
+    keepers = view.history.habits.keepers
+    return [key for key in said_parents(view, row) if not keepers(key.resource)]
+
+
+def said_parents(view: GraphView, row: int) -> Iterator[ObjectKey]:
+    """Yield what labels that are called like a custom kind name, of what is called after it too."""
+    name, by_plural = f"{view.name(row)}-", view.made_of(_DEFINITIONS, _by_plural)
+    for label, value in view.labels(row).items():
+        if value and name.startswith(f"{value}-"):
+            plural = plural_of(label.lower().replace("-", "").replace("_", ""))
+            for resource in by_plural.get(plural, ()):
+                yield ObjectKey(resource, view.namespace(row), value)
+
+
+def _by_plural(view: GraphView) -> dict[str, list[Resource]]:
+    """Return the custom types by their plurals."""
+    found: dict[str, list[Resource]] = {}
+    for row in view.rows(CRDS):
+        facts = view.facts(row)
+        if isinstance(facts, CrdFacts):
+            found.setdefault(facts.resource.plural, []).append(facts.resource)
+    return found
 
 
 def _by_word(view: GraphView) -> dict[str, list[Resource]]:

@@ -4,7 +4,8 @@ Beside `labelled`, whose labels say of which group a parent is: here a bare labe
 `cluster-name: orders`, or nothing but the name does. So it is believed only of objects whose name
 begins with the parent's, in its namespace, or has it as a part and a label has it too; and only of
 the operator of that type: which objects with such names belong together it knows, and nobody else
-is judged by it.
+is judged by it. Where nobody is known to run the type, a label that is called like its kind, as
+`searchcluster: orders`, says that the object belongs to it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from suture.impact.causes.calledafter import MADE_FOR
+from suture.impact.causes.calledafter import MADE_FOR, said_parents
 from suture.impact.causes.counters import back_again
 from suture.impact.causes.records import is_generated
 from suture.impact.ground.kinds import is_custom
@@ -154,11 +155,12 @@ def _parents(scene: Scene, row: int) -> Iterator[int]:
     values = dict.fromkeys(view.labels(row).values())
     stems = dict.fromkeys(stem for stem in _stems(name) if stem in values or stem != name)
     stems.update((value, None) for value in values if _is_within(value, name))
-    for resource in _run_by(scene):
-        for stem in stems:
-            found = view.find(ObjectKey(resource, namespace, stem))
-            if found is not None:
-                yield found
+    known = (ObjectKey(one, namespace, stem) for one in _run_by(scene) for stem in stems)
+    said = (key for key in said_parents(view, row) if keeps(scene, key.resource) is None)
+    for key in dict.fromkeys(chain(known if stems else (), said)):
+        found = view.find(key)
+        if found is not None:
+            yield found
 
 
 def _stems(name: str) -> Iterator[str]:
