@@ -272,3 +272,37 @@ def test_machines_that_a_lower_number_lets_go_leave_room_for_their_pods(
         remember(request, impact, view, START)
 
     assert lost == unplaced
+
+
+@pytest.mark.parametrize(
+    ("joined", "minutes", "unplaced"),
+    [
+        pytest.param(False, 1, [6], id="the-incident-a-pool-set-to-less"),
+        pytest.param(True, 1, [], id="the-twin-a-full-pool-renewed"),
+        pytest.param(False, 15, [], id="long-ago"),
+    ],
+)
+def test_a_machine_let_go_after_another_went_and_none_joined(
+    joined: bool, minutes: int, unplaced: list[int]
+) -> None:
+    """Each is drained and gone before the next goes, so that no other is ever seen to close."""
+    small = msgspec.structs.replace(ROOMY, pods=6)
+    parent = thing(SETS, "set", "fleet", facts=CustomFacts(wanted=1))
+    members = [
+        msgspec.structs.replace(machine(f"machine-{n}"), owners=(owner(parent),)) for n in range(2)
+    ]
+    nodes = [thing(NODES, f"node-{n}", facts=small) for n in range(2)]
+    if joined:
+        nodes[1] = msgspec.structs.replace(nodes[1], created=START.utc_s - 60.0)
+    pods = [
+        msgspec.structs.replace(one, facts=PodFacts(ready=True, node=f"node-{one.key.name[-1:]}"))
+        for app in range(6)
+        for one in workload(f"web-{app}", replicas=2)
+        if one.key.resource == PODS
+    ]
+    view = GraphView(graph_of(parent, *members, *nodes, pods), History())
+    view.history.writes.note_closed("node-2", START)
+
+    request = removed(members[0], {"nodeName": "node-0"})
+    found = effects(impact_of(request, view, now=START.plus_s(minutes * 60)), CapacityLost)
+    assert [one.unplaced for one in found] == unplaced

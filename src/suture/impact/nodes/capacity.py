@@ -88,13 +88,13 @@ def _crowding_out(scene: Scene, rows: list[int]) -> Iterator[CapacityLost]:
     """Yield the loss of nodes whose machines are let go for a cause, where no room is left.
 
     A number that was lowered says that machines go, not that their pods can stay nowhere. WHY only
-    beside others that close, whose pods have to move as well: a pool without room to spare is
-    renewed one machine at a time.
+    beside others that close, whose pods have to move as well, or that went and none joined in their
+    place: a pool without room to spare is renewed one machine at a time.
     """
     loss = _Loss(scene, rows)
-    closing = Closing(scene, loss.asked, rows).rows
-    if closing:
-        found = loss.effect("deleted", _movable(scene.view, [*rows, *closing], loss.asked))
+    closing = Closing(scene, loss.asked, rows)
+    if closing.rows or closing.gone > loss.joined_since(closing):
+        found = loss.effect("deleted", _movable(scene.view, [*rows, *closing.rows], loss.asked))
         if found.unplaced:
             yield replace(found, explained=False)
 
@@ -207,6 +207,15 @@ class _Loss:
             return False
         gone = with_machine(scene.view.uid(row))
         return scene.view.history.writes.counted(gone, scene.now, HOUR_S) > 0
+
+    def joined_since(self, closing: Closing) -> int:
+        """Return how many nodes, of whatever size, joined that may run what runs on these."""
+        scene = self._scene
+        if scene.now is None:
+            return 0
+        others = Open(scene.view, self._mine | closing.rows)
+        wants = {self.asked.of(pod) for pod in _movable(scene.view, self._rows, self.asked)}
+        return len(joined_since(scene.view, others, scene.now.utc_s - HOUR_S, (), wants))
 
     def of_control_plane(self) -> int:
         """Return how many pods of the cluster's control plane end with their nodes.
