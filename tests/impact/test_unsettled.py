@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects
-from support.cluster import delete, operator, thing, workload
+from support.cluster import BALANCERS, delete, operator, owner, thing, workload
 from support.unfolding import Unfolding
 from suture.impact.effects import Churn
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
-from suture.model.names import NODES, ObjectKey, Operation
+from suture.model.names import NODES, PODS, ObjectKey, Operation
 from suture.model.objects import ClusterObject, NodeFacts, PodFacts
 
 PERSON = operator("alice@example.com")
@@ -126,3 +126,58 @@ def test_members_that_are_deleted_for_what_was_written() -> None:
             after = replace(maker, labels={**maker.labels, "settings": str(at)})
             deletes.write(after)
         assert deletes.take(at, after_s=540) == []
+
+
+class Members(Deletes):
+    """Three pods that a custom resource owns without a set between, taken and made by its operator.
+
+    `renewed`: each new one is called otherwise.
+    """
+
+    def __init__(self, *, renewed: bool = False) -> None:
+        super().__init__()
+        self.renewed, self.ring = renewed, thing(BALANCERS, "ring", "prod")
+        self.pods = [
+            thing(
+                PODS,
+                f"ring-{number}",
+                "prod",
+                owners=[owner(self.ring)],
+                facts=PodFacts(ready=True),
+            )
+            for number in range(3)
+        ]
+        self.things = {one.key: one for one in (self.ring, *self.pods)}
+
+    def take(
+        self, at: int, by: Actor | None = None, *, ready: bool = True, after_s: float = 600
+    ) -> list[tuple[int, int]]:
+        place = at % len(self.pods)
+        if self.renewed:
+            gone = self.pods[place]
+            del self.things[gone.key]
+            self.pods[place] = replace(gone, key=replace(gone.key, name=f"ring-{at}x"))
+        return super().take(at, by, ready=ready, after_s=after_s)
+
+
+def test_members_without_a_set_are_as_many_as_there_are() -> None:
+    """An operator that makes its pods itself never finds them as it would make them."""
+    members = Members()
+    told = [members.take(at) for at in range(21)]
+    assert told[:17] == [[]] * 17
+    assert told[20] == [(21, 21600)]
+
+
+def test_workers_that_come_and_go_are_no_members() -> None:
+    """A pool that follows the load takes another one each time."""
+    members = Members(renewed=True)
+    assert [members.take(at) for at in range(24)] == [[]] * 24
+
+
+def test_members_are_made_anew_for_what_was_written() -> None:
+    """Each of three images that the custom resource asks for takes every member once."""
+    members = Members()
+    for at in range(24):
+        if at % 3 == 0:
+            members.write(replace(members.ring, labels={"image": str(at)}))
+        assert members.take(at, after_s=540) == []

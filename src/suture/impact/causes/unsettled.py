@@ -5,6 +5,7 @@ every few minutes, day and night, stays under what is told there. Counted are ev
 that take new pods, since nothing but the evictor wants such a pod elsewhere: drains, upgrades and
 consolidations close a node before they empty it. And of what is deleted by an operator, pods that
 serve while their owner stays as it was written: what it had to take over, each pod has taken over.
+Pods that a custom resource owns itself are as many as it has, and it is the same one each time.
 Source: descheduler and vertical autoscalers, which evict from nodes in use; operators that compare
 a pod with what they would make, and never find it the same.
 """
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from suture.impact.causes.drained import drains
+from suture.impact.ground.kinds import is_custom
 from suture.model.actor import CONSEQUENCE_CONTROLLERS, account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
@@ -46,20 +48,36 @@ def taken_again(
 ) -> Iterator[tuple[int, int]]:
     """Yield the owners whose pods have gone so for long, this time included: row, and how often."""
     writes = view.history.writes
-    for owner in dict.fromkeys(
-        view.controller(pod)
+    for owner, pod in {
+        view.controller(pod): pod
         for pod in rows
         if view.resource(pod) == PODS and _may_repeat(view, pod, what, identity, now)
-    ):
+    }.items():
         if owner < 0 or view.terminating(owner):
             continue
         times = writes.written(_place(view, owner), what, now, LOOP_S) + 1
-        facts = view.facts(owner)
-        wanted = facts.replicas if isinstance(facts, WorkloadFacts) else None
-        if not wanted or times // wanted < ROUNDS:
+        if times < ROUNDS:
+            continue
+        members = _members(view, owner, pod, what, now)
+        if not members or times // members < ROUNDS:
             continue
         if what is What.EVICTED or not writes.changed(view.key(owner), What.WROTE, now, LOOP_S):
             yield owner, times
+
+
+def _members(view: GraphView, owner: int, pod: int, what: What, now: Now) -> int:
+    """Return how many pods an owner is to have; 0 where they are no set that stays the same.
+
+    WHY of a custom resource the same name each time: an operator that makes the pods itself calls
+    a member as before, and of workers that come and go with the load each is called otherwise.
+    """
+    facts = view.facts(owner)
+    if isinstance(facts, WorkloadFacts):
+        return facts.replicas or 0
+    again = view.history.writes.written(view.key(pod), what, now, LOOP_S) + 1
+    if not is_custom(view.resource(owner)) or again < ROUNDS:
+        return 0
+    return sum(view.running_alike(kind)[0] for kind in view.classes_controlled(owner))
 
 
 def _may_repeat(view: GraphView, pod: int, what: What, identity: str, now: Now) -> bool:
