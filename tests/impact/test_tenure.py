@@ -503,6 +503,38 @@ def test_a_selector_that_a_part_of_the_release_moves() -> None:
         assert (found.what, found.by, found.explained) == ("selector", "helm", explained)
 
 
+@pytest.mark.parametrize(
+    ("account", "release_of_set", "explained"),
+    [
+        pytest.param("db-failover", "db", True, id="its members run as it"),
+        pytest.param("other", "db", False, id="they run as another"),
+        pytest.param("default", "db", False, id="as whatever says nothing"),
+        pytest.param("db-failover", "web", False, id="to pods of another release"),
+    ],
+)
+def test_a_selector_that_a_member_moves(
+    account: str, release_of_set: str, *, explained: bool
+) -> None:
+    """Nobody marks the account as the release's, but the members of its set run as that."""
+    marks = charted("db", "db", SERVICES, "Service")
+    old = {**marks, "spec": {"selector": {"pod": "db-0"}}}
+    new = {**marks, "spec": {"selector": {"pod": "db-1"}}}
+    kept = trimmed(STATEFUL_SETS, charted("db", release_of_set, STATEFUL_SETS, "StatefulSet"))
+    runs_as = ObjectKey(
+        SERVICE_ACCOUNTS, "prod", "default" if account == "default" else "db-failover"
+    )
+    pod = thing(
+        PODS, "db-1", "prod", labels={"pod": "db-1"}, owners=[owner(kept)],
+        facts=PodFacts(ready=True, node="n"),
+    )  # fmt: skip
+    pod = replace(pod, needs=(Need(Edge.SERVICE_ACCOUNT, runs_as),))
+    accounts = [thing(SERVICE_ACCOUNTS, one, "prod") for one in ("db-failover", "other", "default")]
+    view = view_of(trimmed(SERVICES, old), trimmed(SECRETS, release("db")), kept, pod, accounts)
+    mover = operator(f"system:serviceaccount:prod:{account}")
+    (found,) = told(view, write(SERVICES, old, new, by=mover), mover)
+    assert (found.what, found.by, found.explained) == ("selector", "helm", explained)
+
+
 SETS = Resource("db.example.com", "sets")
 
 

@@ -223,7 +223,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
             yield _told(named(before.key, before.uid), keeper, one, used=False)
         else:
             asked = one == SELECTOR and (
-                _named_by_own(scene, made.row) or _part_of_release(scene, made.row)
+                _named_by_own(scene, made.row) or _leads_itself(scene, before, made)
             )
             yield _write(scene, made.row, keeper, one, explained=asked)
 
@@ -272,7 +272,7 @@ def _turns_back(scene: Scene, before: ClusterObject, made: Rewritten) -> bool:
     if selected(before) == selected(made.after):
         return False
     marks = scene.marks(row)
-    if not any(works_for(scene, mark) for mark in marks) or _part_of_release(scene, row):
+    if not any(works_for(scene, mark) for mark in marks) or _leads_itself(scene, before, made):
         return False
     last = view.history.writes.last(before.key, What.WROTE, now, MOVED_S)
     if last is None or last == number(scene.actor.user.username):
@@ -288,17 +288,28 @@ def _turns_back(scene: Scene, before: ClusterObject, made: Rewritten) -> bool:
     return one >= 0 and (view.resource(one) == STATEFUL_SETS or is_custom(view.resource(one)))
 
 
-def _part_of_release(scene: Scene, row: int) -> bool:
-    """Whether the actor runs as an account that the same release or application brought.
+def _leads_itself(scene: Scene, before: ClusterObject, made: Rewritten) -> bool:
+    """Whether the actor runs as an account of the release whose Service it is, or of its members.
 
-    Who fails a database over moves the selector of its Service from one member to the next.
+    Who fails a database over moves the selector of its Service from one member to the next: the
+    release brought the account, or the set whose members run as it. WHY not `default`: so runs
+    whatever says nothing.
     """
-    key = account_of(scene.actor.user.username)
-    account = scene.view.find(key) if key is not None else None
-    if account is None:
+    view, key = scene.view, account_of(scene.actor.user.username)
+    account = view.find(key) if key is not None else None
+    if key is None or account is None or made.row is None:
         return False
-    marks = scene.marks(row)
-    return any(one in marks for one in scene.marks(account))
+    marks = scene.marks(made.row)
+    if any(one in marks for one in scene.marks(account)):
+        return True
+    if not marks or key.name == "default" or before.key.resource != SERVICES:
+        return False
+    return any(
+        (account, True) in view.targets(pod, Edge.SERVICE_ACCOUNT)
+        and (of := view.controller(pod)) >= 0
+        and any(one in marks for one in scene.marks(of))
+        for pod in matched(view, (*selected(before), *selected(made.after)))
+    )
 
 
 def _what(scene: Scene, before: ClusterObject, made: Rewritten) -> Iterable[str]:
