@@ -51,13 +51,18 @@ def role(name: str, labels: dict[str, str]) -> ClusterObject:
     return thing(SERVICES, name, "prod", facts=ServiceFacts(Selector.of(labels)))
 
 
-def short_of(old: list[ClusterObject], size: int, *beside: Iterable[ClusterObject]) -> bool:
+def short_of(
+    old: list[ClusterObject], size: int, *beside: Iterable[ClusterObject],
+    made: Iterable[ClusterObject] = (), now: Now = START,
+) -> bool:  # fmt: skip
     """Whether the old set, made as small as that, has fewer pods than it is asked for."""
     root = old[0]
     assert isinstance(root.facts, WorkloadFacts)
     view = view_of(ROLLOUT, old, [role("web", {"app": "web"})], *beside)
+    for one in made:
+        view.history.note_created(one.uid, BY.user.username, BY.operator, one.key, START)
     after = replace(root, facts=replace(root.facts, replicas=size))
-    (lost,) = effects(impact_of(update(root, after, by=BY), view, by=BY), PodsLost)
+    (lost,) = effects(impact_of(update(root, after, by=BY), view, by=BY, now=now), PodsLost)
     return lost.lasting > 0 and lost.before - lost.lasting < lost.wanted
 
 
@@ -84,6 +89,17 @@ def test_a_stable_set_that_makes_room_for_the_next(size: int, ready: int) -> Non
 def test_a_stable_set_that_is_cut(size: int, beside: list[ClusterObject]) -> None:
     """The incident: the same write, and the pods that it takes have nobody in their place."""
     assert short_of(OLD, size, beside)
+
+
+def test_a_stable_set_that_makes_room_before_the_next_has_a_pod() -> None:
+    """Of one that may have no pod too many the next is made, then the old one shrinks."""
+    assert not short_of(OLD, 6, COMING, made=COMING)
+
+
+def test_a_stable_set_that_is_cut_beside_an_empty_one() -> None:
+    """The incident: more than a quarter goes, or the other set has been empty for long."""
+    assert short_of(OLD, 5, COMING, made=COMING)
+    assert short_of(OLD, 7, COMING, made=COMING, now=START.plus_s(900))
 
 
 ACTIVE, PREVIEW = role("active", hashed("a")), role("preview", hashed("a"))

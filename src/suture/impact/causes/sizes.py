@@ -17,6 +17,7 @@ from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.builtin import SCALERS
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.kinds import is_custom
+from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
@@ -25,13 +26,15 @@ from suture.model.objects import CustomFacts, WorkloadFacts
 
 
 def asked_for(
-    view: GraphView, row: int, *, least: bool = False, after: int = 0, asleep: bool = False
-) -> int:
+    view: GraphView, row: int, *, least: bool = False, after: int = 0, asleep: bool = False,
+    now: Now | None = None,
+) -> int:  # fmt: skip
     """Return how many pods those behind a workload ask for at least; -1 where none says.
 
     That is the custom resource that keeps it, or the lower bound of an autoscaler. `least`: less
-    what the first may do without while it turns to the next set of pods. `after`: the size that it
-    is to have; to nothing it goes for more reasons than a number of another name tells of.
+    what the first may do without while it turns, by `now`, to the next set of pods. `after`: the
+    size that it is to have; to nothing it goes for more reasons than a number of another name tells
+    of.
     `asleep`: it goes to nothing for a while, and no autoscaler is asked.
     """
     asked = [-1]
@@ -44,7 +47,7 @@ def asked_for(
             continue
         wants = wanted_count(view, parent)
         if wants is not None:
-            away = leeway(view, parent, row, wants) if least else 0
+            away = leeway(view, parent, row, wants, now) if least else 0
             asked.append(wants - away - _beside(view, parent, row))
         elif (size := _size(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.

@@ -2,7 +2,8 @@
 
 Beside `parents`, which says how many pods are asked for: of two ReplicaSets that one custom
 resource has at a time, the old one is made smaller before all of the new one is Ready, as a
-Deployment does it. Pure.
+Deployment does it. One that may have no pod too many makes room first: the next was just made, and
+has no size yet. Pure.
 Source: apps/v1 `RollingUpdateDeployment`: `maxUnavailable` is a quarter where nothing is said,
 rounded down. LIMIT: what a custom resource says of it in a field of its own is not read.
 """
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import REPLICA_SETS
 from suture.model.objects import CustomFacts, WorkloadFacts
+from suture.model.writes import TEN_MINUTES_S
 
 QUARTER: Final = 4
 """One of so many may be away during a rollout. SOURCE: see above."""
@@ -23,11 +26,12 @@ SETS_ASKED: Final = 64
 keeps some ten sets of the past."""
 
 
-def leeway(view: GraphView, parent: int, row: int, wants: int) -> int:
+def leeway(view: GraphView, parent: int, row: int, wants: int, now: Now | None) -> int:
     """Return how many pods less than its parent wants may be there, while a rollout is under way.
 
     Shapes: `wants` >= 0 pods, of the custom resource `parent` of a ReplicaSet `row`. None unless a
-    set of the same, no older, that selects the same but for one value, wants pods too.
+    set of the same, no older, that selects the same but for one value, wants pods too, or was made
+    within minutes and is filled next.
     """
     mine = view.facts(row)
     if view.resource(row) != REPLICA_SETS or not isinstance(view.facts(parent), CustomFacts):
@@ -40,7 +44,7 @@ def leeway(view: GraphView, parent: int, row: int, wants: int) -> int:
             other != row
             and view.resource(other) == REPLICA_SETS
             and isinstance(its, WorkloadFacts)
-            and its.replicas
+            and (its.replicas or _is_fresh(view, other, now))
             and its.selector is not None
             and mine.selector.one_value_apart(its.selector)
             and view.created(other) >= view.created(row)
@@ -48,3 +52,9 @@ def leeway(view: GraphView, parent: int, row: int, wants: int) -> int:
         ):
             return wants // QUARTER
     return 0
+
+
+def _is_fresh(view: GraphView, row: int, now: Now | None) -> bool:
+    """Whether a set was made within minutes: one that has been of no size for longer is past."""
+    made = view.history.creation(view.uid(row))
+    return now is not None and made is not None and now.ago_s(made.at_ns) <= TEN_MINUTES_S

@@ -184,7 +184,9 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     if resized.asked:
         return NOBODY
     asleep = notes_size(scene.request, resized) or sleeps_by_plan(scene, resized)
-    wanted = asked_for(scene.view, resized.row, least=True, after=resized.after, asleep=asleep)
+    wanted = asked_for(
+        scene.view, resized.row, least=True, after=resized.after, asleep=asleep, now=scene.now
+    )
     if wanted >= 0 and (
         next_answers(scene, resized)
         or fails_alone(scene, resized)
