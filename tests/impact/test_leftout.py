@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, owner, thing
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ObjectsRemoved, PodsLost
+from suture.impact.effects import DataLost, ObjectsRemoved, PodsLost
 from suture.impact.project import project
 from suture.model.deeds import Deed, What
 from suture.model.difference import parts_left_out
@@ -728,3 +728,37 @@ def test_a_claim_of_a_part_in_whose_place_another_was_put(
         database.view = GraphView(graph_of(DATABASE, *parts), History())
         database.rewrite(HOT_AND_COLD, HOT)
         assert database.explained(cold) == told
+
+
+@pytest.mark.parametrize(
+    ("size", "sets", "owned", "last"),
+    [
+        pytest.param(0, ["hot"], True, False, id="the set has handed on what it held"),
+        pytest.param(0, ["default", "hot"], True, True, id="it is only stopped"),
+        pytest.param(1, ["hot"], True, True, id="it is left out and still wants its pod"),
+        pytest.param(0, ["hot"], False, True, id="nothing ties its claim to the other set"),
+    ],
+)
+def test_the_last_claim_of_a_set_that_another_took_the_place_of(
+    *, size: int, sets: list[str], owned: bool, last: bool
+) -> None:
+    """A set of nodes got another name: the old one is emptied, and loses its claims, then goes."""
+    things = [DATABASE]
+    for name, wants in (("default", size), ("hot", 1)):
+        called = f"shop-{name}"
+        facts = WorkloadFacts(wants, Selector.of({"set": name}))
+        things += [
+            thing(STATEFUL_SETS, called, "prod", owners=[owner(DATABASE)], facts=facts),
+            thing(
+                CLAIMS, f"data-{called}-0", "prod", owners=[owner(DATABASE)] if owned else [],
+                facts=ClaimFacts(bound=True, volume=f"pv-{name}"),
+            ),
+        ]  # fmt: skip
+    database = Database()
+    database.view = GraphView(graph_of(*things), History())
+    before, after = ([{"name": one, "count": 1} for one in some] for some in (["default"], sets))
+    database.rewrite({"sets": before}, {"sets": after})
+    going = next(one for one in things if one.key.name == "data-shop-default-0")
+
+    (lost,) = effects(impact_of(delete(going), database.view), DataLost)
+    assert lost.last_copy == last

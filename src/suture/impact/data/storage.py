@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import attached, mounting, statefulset_of
 from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import Confidence, DataLost
@@ -36,7 +37,7 @@ from suture.model.names import (
     VOLUMES,
     ObjectKey,
 )
-from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts
+from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, WorkloadFacts
 
 HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""
@@ -350,14 +351,16 @@ class Siblings:
     def of(self, claim: int) -> int:
         """Return how many claims beside this one hold data of the same set.
 
-        A set is a StatefulSet, whose claims are named after it, or what owns the claim.
+        A set is a StatefulSet, whose claims are named after it, or what owns the claim, where that
+        StatefulSet is gone, or goes next.
         """
         view = self._scene.view
         key = view.key(claim)
         found = statefulset_of(view, key)
-        if found is None:
-            return self._of_owner(claim)
-        return self._staying(key.namespace)[_stem(key.name)]
+        own = self._staying(key.namespace)[_stem(key.name)] if found is not None else 0
+        if own or (found is not None and not _is_over(view, found[0])):
+            return own
+        return self._of_owner(claim)
 
     def _staying(self, namespace: str) -> Counter[str]:
         """Return how many claims of a namespace stay, by what their names have in common."""
@@ -387,6 +390,16 @@ class Siblings:
             return False
         facts = view.facts(row)
         return isinstance(facts, ClaimFacts) and facts.bound
+
+
+def _is_over(view: GraphView, row: int) -> bool:
+    """Whether a StatefulSet wants no pods, and its custom resource has left it out for good.
+
+    WHY both: one that is only stopped comes back to its data; one that is left out and wants pods
+    has not handed on what it holds.
+    """
+    facts = view.facts(row)
+    return isinstance(facts, WorkloadFacts) and facts.replicas == 0 and left_out(view, row)
 
 
 def _stem(name: str) -> str:
