@@ -65,6 +65,14 @@ def test_services_with_deployments() -> None:
     )
 
 
+def test_labels_of_nodes_and_namespaces_count() -> None:
+    """Those of the cluster itself as those of all others: `{i}` is the number of each."""
+    nodes = made("nodes", count=2, prefix="disk", labels={"host": "disk-{i}"})
+    assert [one["metadata"]["labels"]["host"] for one in nodes] == ["disk-0", "disk-1"]
+    (space,) = made("namespaces", names=["team-7"], labels={"n": "{i}"}, annotations={"by": "{i}"})
+    assert (space["metadata"]["labels"]["n"], space["metadata"]["annotations"]["by"]) == ("7", "7")
+
+
 def test_owners_and_annotations_count() -> None:
     """Each thing has an owner and a mark of its own, all that it is made of the same."""
     shape = msgspec.convert(

@@ -29,10 +29,10 @@ class Namespaces(Shape, frozen=True, kw_only=True):
     def objects(self) -> list[Object]:
         """Return the Namespaces."""
         names = listed(self.names) or [f"{self.prefix}-{number}" for number in range(self.count)]
-        found = [parts.namespace(name, self.labels) for name in names]
+        found = [parts.namespace(name, parts.numbered(self.labels, name)) for name in names]
         if self.annotations:
-            for space in found:
-                space["metadata"]["annotations"] = dict(self.annotations)
+            for name, space in zip(names, found, strict=True):
+                space["metadata"]["annotations"] = parts.numbered(self.annotations, name)
         return found
 
 
@@ -66,9 +66,10 @@ class Nodes(Shape, frozen=True, kw_only=True):
         """Return the Nodes."""
         found = []
         for number in range(self.count):
+            name = f"{self.prefix}-{number}"
             node = nodes.node(
-                f"{self.prefix}-{number}",
-                labels=self.labels,
+                name,
+                labels=parts.numbered(self.labels, name),
                 zone=f"zone-{'abcdefghij'[number % self.zones]}",
                 cpu=self.cpu,
                 memory=self.memory,

@@ -70,12 +70,12 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             if one["kind"] in _GROUND:
                 continue
             if self.owner and "ownerReferences" not in metadata:
-                owner = _numbered(self.owner, metadata["name"])
+                owner = numbered(self.owner, metadata["name"])
                 metadata["ownerReferences"] = [
                     {**owner, "controller": True, "blockOwnerDeletion": True}
                 ]
             if self.annotate:
-                added = _numbered(self.annotate, metadata["name"])
+                added = numbered(self.annotate, metadata["name"])
                 metadata["annotations"] = {**metadata.get("annotations", {}), **added}
         return found
 
@@ -118,11 +118,11 @@ class Spread(Shape, frozen=True, kw_only=True):
 
     def common(self, name: str) -> dict[str, str]:
         """Return the labels that every object of the thing `name` carries."""
-        given = _numbered(self.labels, name)
+        given = numbered(self.labels, name)
         return {"app": name, "app.kubernetes.io/part-of": self.prefix, **given}
 
 
-def _numbered(given: Labels, name: str) -> dict[str, str]:
+def numbered(given: Labels, name: str) -> dict[str, str]:
     """Return pairs in which `{i}` is the number at the end of an object's name, if it has one."""
     number = name.rpartition("-")[2]
     return fill(dict(given), int(number)) if number.isdecimal() else dict(given)
