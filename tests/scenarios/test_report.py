@@ -11,6 +11,7 @@ from suture.lab.scenarios.report import (
     HarmFound,
     Report,
     idle_steps,
+    steps_of,
     unexpected,
     verdict_of,
 )
@@ -126,6 +127,22 @@ def test_steps_that_found_nothing_are_named() -> None:
     assert idle_steps(told, [write(0, "missing"), write(2, "done")]) == (
         "step 0 (delete pods) found nothing to write",
     )
+
+
+def test_each_step_says_why_it_was_refused() -> None:
+    """Who sets the scene may be refused as well, and for another reason than the deed."""
+    steps = [{"by": "a", "verb": "delete", "resource": one} for one in ("deployments.apps", "pods")]
+    refused = [
+        msgspec.structs.replace(
+            write(step, "refused"),
+            refusal=Refusal(decision=decision, message=f"{why} ({decision})"),
+        )
+        for step, why, decision in ((0, "no", "1"), (1, "too many", "2"), (1, "too many", "3"))
+    ]
+
+    first, second = steps_of(scenario("benign", steps=steps), [*refused, write(1, "done")])
+    assert (first.refused, first.reasons) == (1, ("no (…)",))
+    assert (second.refused, second.reasons) == (2, ("too many (…)",))
 
 
 ADMISSION = (

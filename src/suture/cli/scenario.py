@@ -331,8 +331,12 @@ def _show(report: Report, output: Output) -> None:
         )
     for name, found in report.harm.probes.items():
         console.print(f"  {name}: {found}", highlight=False, markup=False)
-    told = (*report.reasons[:3], *report.unreached[:3], *report.idle[:3], *report.notes[:5])
-    for words in told:
+    refusals = [
+        f"step {one.step} ({one.by} {one.verb} {one.resource}), {one.refused} refused: {reason}"
+        for one in report.steps
+        for reason in one.reasons[:1]
+    ]
+    for words in (*refusals[:5], *report.unreached[:3], *report.idle[:3], *report.notes[:5]):
         console.print(f"  {words}", highlight=False, markup=False)
     if report.added_latency_ms is not None:
         added = report.added_latency_ms

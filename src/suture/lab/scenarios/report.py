@@ -54,6 +54,8 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     refused: int
     missing: int
     took_s: float
+    reasons: tuple[str, ...] = ()
+    """Why its writes were refused, each reason once."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,6 +209,7 @@ def steps_of(scenario: Scenario, writes: Iterable[Written]) -> tuple[StepReport,
             refused=sum(one.outcome == "refused" for one in several),
             missing=sum(one.outcome == "missing" for one in several),
             took_s=round(sum(one.took_s for one in several), 3),
+            reasons=reasons_of(several),
         )
         for at, several in sorted(by_step.items())
     )
