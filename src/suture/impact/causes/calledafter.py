@@ -42,16 +42,20 @@ _DEFINITIONS: Final = (CRDS,)
 
 
 def called_after(view: GraphView, row: int, identity: str, now: Now) -> Iterator[ObjectKey]:
-    """Yield what an object without owner is called after, of the types that `identity` runs."""
-    if view.resource(row) not in MADE_FOR:
+    """Yield what an object without owner is called after, of the types that `identity` runs.
+
+    Or that nobody is known to run, where a label says it. WHY no person's: people run no types.
+    """
+    if view.resource(row) not in MADE_FOR or is_person(identity):
         return
     name = f"{view.name(row)}-"
     stems = [one for one in set(view.labels(row).values()) if one and name.startswith(f"{one}-")]
     if not stems or view.targets(row, Edge.MANAGED_BY) or view.targets(row, Edge.PARENT):
         return
-    namespace, writes = view.namespace(row), view.history.writes
+    namespace, writes, habits = view.namespace(row), view.history.writes, view.history.habits
     known = [ObjectKey(one, namespace, stem) for one in _run_by(view, identity) for stem in stems]
-    for key in dict.fromkeys([*known, *_said(view, row, identity)]):
+    said = [key for key in said_parents(view, row) if not habits.keepers(key.resource)]
+    for key in dict.fromkeys([*known, *said]):
         if writes.counted(removals(key.resource), now, HOUR_S) > FEW_ENDS:
             continue
         if not _is_younger(view, row, key):
@@ -65,24 +69,11 @@ def _is_younger(view: GraphView, row: int, key: ObjectKey) -> bool:
 
 
 def _run_by(view: GraphView, identity: str) -> Iterable[Resource]:
-    """Return the custom types that an identity runs: it writes their status, or is called alike.
-
-    WHY no person: people run no types, and are called after none.
-    """
-    if is_person(identity):
-        return ()
+    """Return the custom types that an identity runs: it writes their status, or is called alike."""
     by_word = view.made_of(_DEFINITIONS, _by_word)
     alike = (one for word in words_of_identity(identity) for one in by_word.get(word, ()))
     known = (one for one in view.history.habits.kinds_of(identity) if is_custom(one))
     return dict.fromkeys([*known, *alike])
-
-
-def _said(view: GraphView, row: int, identity: str) -> list[ObjectKey]:
-    """Return what labels of an object name, of the types that nobody is known to run."""
-    if is_person(identity):
-        return []
-    keepers = view.history.habits.keepers
-    return [key for key in said_parents(view, row) if not keepers(key.resource)]
 
 
 def said_parents(view: GraphView, row: int) -> Iterator[ObjectKey]:

@@ -104,10 +104,11 @@ def _beside(view: GraphView, labels: Mapping[str, str], namespace: str) -> Itera
         group, slash, stem = label.removesuffix(_NAME).rpartition("/")
         # WHY not a part of Kubernetes: its types are kept by its own controllers, with owners.
         if slash and name and not group.endswith(_KUBERNETES):
-            for plural in _kinds(stem):
+            plurals = list(_kinds(stem))
+            for plural in plurals:
                 yield ObjectKey(Resource(group, plural), namespace, name)
             for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
-                if resource.group == group and resource.plural.endswith(plural):
+                if resource.group == group and resource.plural.endswith(plurals[-1]):
                     yield ObjectKey(resource, namespace, name)
 
 

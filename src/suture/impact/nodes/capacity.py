@@ -93,7 +93,8 @@ def _crowding_out(scene: Scene, rows: list[int]) -> Iterator[CapacityLost]:
     """
     loss = _Loss(scene, rows)
     closing = Closing(scene, loss.asked, rows)
-    if closing.rows or closing.gone > loss.joined_since(closing):
+    # WHY whether any went first: who joined is asked of all nodes.
+    if closing.rows or (closing.gone and closing.gone > loss.joined_since(closing)):
         found = loss.effect("deleted", _movable(scene.view, [*rows, *closing.rows], loss.asked))
         if found.unplaced:
             yield replace(found, explained=False)
