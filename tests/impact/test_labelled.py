@@ -292,6 +292,34 @@ def test_an_end_that_the_actor_brought_about_itself_explains_nothing(
     assert effect.explained == explained
 
 
+@pytest.mark.parametrize(
+    "label", ["edge.example.com/blue-tunnel", "edge.example.com/owner"], ids=["kind", "loose"]
+)
+@pytest.mark.parametrize(
+    ("ended", "left", "explained"),
+    [
+        pytest.param(5, 1, 1, id="a few"),
+        pytest.param(6, 7, 1, id="the lesser part"),
+        pytest.param(6, 6, 0, id="most"),
+    ],
+)
+def test_where_most_parents_went_they_explain_nothing(
+    label: str, ended: int, left: int, explained: int
+) -> None:
+    """All pruned by an error: what their operator clears away after them is weighed there."""
+    one = front({label: "web"})
+    gone = [thing(TUNNELS, name, "prod") for name in ("web", *map(str, range(1, ended)))]
+    rest = [thing(TUNNELS, f"stays-{at}", "prod") for at in range(left)]
+    view = world(*gone, *rest, one)
+    for parent in gone:
+        request = delete(parent, by=operator("pruner"))
+        remember(request, project(request, view), view, START)
+        view.history.note_removed(parent.uid, parent.key, START)
+    after = GraphView(graph_of(POD, *rest, one), view.history)
+    (effect,) = effects(impact_of(delete(one), after, now=START), ObjectsRemoved)
+    assert effect.explained == explained
+
+
 JOINTS = Resource("joints.mesh.example.com", "joints")
 JOINT = thing(JOINTS, "west", "lb")
 MIRRORED = front({"mirror.mesh.example.com/cluster-name": "west"})

@@ -448,7 +448,7 @@ class Causes:
         """Whether what no owner answers for ends with another parent, or by what it says itself."""
         view = self._view
         return (
-            label_parent_ends(view, row, self._named_parent(row))
+            label_parent_ends(view, row, self._named_parent(row), self._now)
             or label_names_ended(view, row, self._identity, self._now)
             or bound_ends(view, row)
             or ends_as_agreed(view, row, self._now)
