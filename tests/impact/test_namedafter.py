@@ -43,8 +43,11 @@ def child(name: str = "main-nodes", created: float = 110.0, **more: object) -> C
 POD = thing(PODS, "main-0", "queue", labels={"app": "main"}, facts=PodFacts(ready=True))
 
 
+KIND = thing(CRDS, str(BROKERS), facts=CrdFacts(BROKERS, "Broker", namespaced=True))
+
+
 def view_of(*things: ClusterObject) -> GraphView:
-    return GraphView(graph_of(POD, *things), History())
+    return GraphView(graph_of(POD, KIND, *things), History())
 
 
 def told(view: GraphView, one: ClusterObject, by: Actor = RUNS) -> tuple[int, int]:
@@ -186,7 +189,6 @@ def test_a_parent_that_has_again_what_it_left_out_asks_as_before(
     assert told(view, child()) == (wanted, 1)
 
 
-KIND = thing(CRDS, str(BROKERS), facts=CrdFacts(BROKERS, "Broker", namespaced=True))
 GUARDS = DisruptionBudgetFacts(Selector.of({"app": "main"}), 1)
 BUDGET = thing(DISRUPTION_BUDGETS, "main-budget", "queue", labels={"app": "main"})
 OF_IT = child(labels=OF_MAIN)
@@ -194,7 +196,7 @@ OF_IT = child(labels=OF_MAIN)
 
 def gone(*things: ClusterObject, by: str = "human") -> GraphView:
     """Return a world in which the parent went, as somebody asked."""
-    view = view_of(KIND, *things)
+    view = view_of(*things)
     view.history.note_removed(parent().uid, parent().key, NOW)
     view.history.writes.note(parent().key, Deed(What.DELETED, by, 1), NOW)
     return view
@@ -210,9 +212,9 @@ def explained(view: GraphView, one: ClusterObject, by: Actor = RUNS) -> int:
 @pytest.mark.parametrize("one", [OF_IT, child("main", labels=OF_MAIN), BUDGET])
 def test_what_was_made_for_a_parent_goes_after_it(one: ClusterObject) -> None:
     """Under a finalizer, or gone: an operator without owners clears away what it made."""
-    assert explained(view_of(KIND, parent(deleted=1.0), one), one) == 1
+    assert explained(view_of(parent(deleted=1.0), one), one) == 1
     assert explained(gone(one), one) == 1
-    assert explained(view_of(KIND, parent(), one), one) == 0, "it lives"
+    assert explained(view_of(parent(), one), one) == 0, "it lives"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +256,7 @@ def test_a_budget_of_a_living_parent_holds_what_runs() -> None:
     guard = msgspec.structs.replace(BUDGET, created=110.0, facts=GUARDS)
     second = thing(PODS, "main-1", "queue", labels={"app": "main"}, facts=PodFacts(ready=True))
     for by, wanted in ((RUNS, 1), (OTHER, 0)):
-        view = view_of(KIND, parent(), guard, second)
+        view = view_of(parent(), guard, second)
         (effect,) = effects(impact_of(delete(guard, by=by), view, now=NOW, by=by), ObjectsRemoved)
         assert (effect.wanted, effect.in_use) == (wanted, 1)
 
@@ -273,10 +275,10 @@ def run_by_another(view: GraphView) -> GraphView:
 
 def test_a_label_called_like_a_kind_says_whose_it_is_where_nobody_is_known_to_run_it() -> None:
     """The incident: an operator of another name takes what its living resource is kept by."""
-    assert told(view_of(KIND, parent(), SAID), SAID, OTHER) == (1, 1)
-    assert told(run_by_another(view_of(KIND, parent(), SAID)), SAID, OTHER) == (0, 1)
+    assert told(view_of(parent(), SAID), SAID, OTHER) == (1, 1)
+    assert told(run_by_another(view_of(parent(), SAID)), SAID, OTHER) == (0, 1)
     elsewhere = child(labels={"broker": "other", "app": "main"})
-    assert told(view_of(KIND, parent(), elsewhere), elsewhere, OTHER) == (0, 1)
+    assert told(view_of(parent(), elsewhere), elsewhere, OTHER) == (0, 1)
 
 
 def test_what_such_a_label_names_goes_after_it() -> None:

@@ -53,7 +53,7 @@ def called_after(view: GraphView, row: int, identity: str, now: Now) -> Iterator
     if not stems or view.targets(row, Edge.MANAGED_BY) or view.targets(row, Edge.PARENT):
         return
     namespace, writes, habits = view.namespace(row), view.history.writes, view.history.habits
-    known = [ObjectKey(one, namespace, stem) for one in _run_by(view, identity) for stem in stems]
+    known = [ObjectKey(one, namespace, stem) for one in run_by(view, identity) for stem in stems]
     said = [key for key in said_parents(view, row) if not habits.keepers(key.resource)]
     for key in dict.fromkeys([*known, *said]):
         if writes.counted(removals(key.resource), now, HOUR_S) > FEW_ENDS:
@@ -68,10 +68,14 @@ def _is_younger(view: GraphView, row: int, key: ObjectKey) -> bool:
     return gone is not None and made is not None and made.at_ns > gone.at_ns
 
 
-def _run_by(view: GraphView, identity: str) -> Iterable[Resource]:
-    """Return the custom types that an identity runs: it writes their status, or is called alike."""
+def run_by(view: GraphView, identity: str, *, person: bool = False) -> Iterable[Resource]:
+    """Return the custom types that an identity runs: it writes their status, or is called alike.
+
+    No person is: that people and definitions are of one company says nothing.
+    """
     by_word = view.made_of(_DEFINITIONS, _by_word)
-    alike = (one for word in words_of_identity(identity) for one in by_word.get(word, ()))
+    words = () if person else words_of_identity(identity)
+    alike = (one for word in words for one in by_word.get(word, ()))
     known = (one for one in view.history.habits.kinds_of(identity) if is_custom(one))
     return dict.fromkeys([*known, *alike])
 

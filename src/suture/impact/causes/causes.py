@@ -181,6 +181,10 @@ class Causes:
 
     def _explains(self, row: int) -> bool:
         view = self._view
+        service = view.controller(row) if view.resource(row) == ENDPOINT_SLICES else -1
+        if service in self.removed:
+            # WHY no more: it says where its Service leads, and goes for that one's reasons.
+            return view.terminating(row) or view.terminating(service)
         if view.terminating(row) or view.finished(row) or self._ends(row) or self._over(row):
             return True
         if of_account(view, row, self._account) or self._left_out(row):

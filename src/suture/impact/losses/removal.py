@@ -71,6 +71,7 @@ from suture.model.names import (
     CRDS,
     DAEMON_SETS,
     DISRUPTION_BUDGETS,
+    ENDPOINT_SLICES,
     PODS,
     SECRETS,
     SERVICES,
@@ -193,7 +194,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         tally.self_healing = len(healing)
         left = [row for row in left if row not in healing]
     tally.lasting = len(left)
-    if not left:
+    # WHY not the slices of Services that go: nobody asks for one, and none counts by itself.
+    if not left or (resource == ENDPOINT_SLICES and not tally.direct):
         return
     _count_wanted(scene, tally, resource, left)
     if not may_count(resource):

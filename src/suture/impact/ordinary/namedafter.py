@@ -10,16 +10,16 @@ is judged by it. Where nobody is known to run the type, a label that is called l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from suture.impact.causes.calledafter import MADE_FOR, said_parents
+from suture.impact.causes.calledafter import MADE_FOR, run_by, said_parents
 from suture.impact.causes.counters import back_again
 from suture.impact.causes.records import is_generated
-from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
+from suture.model.actor import IdentityKind
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge
@@ -52,10 +52,6 @@ TOGETHER_S: Final = 60
 
 AT_ONCE_S: Final = 5
 """What is made within this time comes of one hand's manifest or reconcile, in whatever order."""
-
-TYPES_ASKED: Final = 256
-"""LIMIT: custom types of a cluster that are asked whether the actor runs them, 1 us each, of those
-that have instances; in a cluster of more the rest is not asked."""
 
 
 def named_after_living(scene: Scene, row: int) -> bool:
@@ -175,8 +171,7 @@ def _is_within(value: str, name: str) -> bool:
     return f"-{value}-" in f"-{name.replace('.', '-')}-" if value else False
 
 
-def _run_by(scene: Scene) -> list[Resource]:
-    """Return the custom types with instances that the actor is known to run."""
-    view: GraphView = scene.view
-    custom = [one for one in view.resources() if is_custom(one)][:TYPES_ASKED]
-    return [one for one in custom if view.count(one) and keeps(scene, one)]
+def _run_by(scene: Scene) -> Iterable[Resource]:
+    """Return the custom types that the actor is known to run."""
+    actor = scene.actor
+    return run_by(scene.view, actor.user.username, person=actor.kind is IdentityKind.PERSON)
