@@ -12,6 +12,7 @@ Source: Gateway API, GEP-1762; labels as controllers write them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -36,6 +37,10 @@ from suture.model.names import (
 )
 from suture.model.objects import CrdFacts
 from suture.model.writes import HOUR_S, number
+
+LABELS_KEPT: Final = 4_096
+"""LIMIT: labels as written of which it is remembered whether they may name a parent; 0.3 kB each,
+1 MB. Each delete asks twice."""
 
 _NAMESPACE: Final = "-namespace"
 _NAME: Final = "-name"
@@ -72,6 +77,7 @@ def label_parent(view: GraphView, row: int) -> ObjectKey | None:
     return None
 
 
+@lru_cache(LABELS_KEPT)
 def _may_name(raw: bytes) -> bool:
     """Whether labels may name a parent. WHY the bytes: to read them costs more, and few do."""
     return _MARK in raw or any(not one.endswith(_OTHERS) for one in raw.split(b"/")[:-1])

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 NAMES_KEPT: Final = 4_096
-"""LIMIT: pairs of a kind and an identity whose likeness is remembered; 0.3 kB each, 1 MB."""
+"""LIMIT: pairs of a kind and an identity whose likeness is remembered, and identities whose words
+are; 0.3 kB each, 1 MB."""
 
 GENERIC: Final = frozenset(
     {
@@ -48,6 +49,7 @@ def words_of_name(name: str) -> frozenset[str]:
     )
 
 
+@lru_cache(NAMES_KEPT)
 def words_of_identity(identity: str) -> frozenset[str]:
     """Return the words that an identity is called.
 
