@@ -9,12 +9,12 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, operator, owner, thing, view_of, workload
-from suture.impact.causes.counters import not_back
+from suture.impact.causes.counters import before_users, not_back
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ReferenceBroken
+from suture.impact.effects import ForeignWrite, ReferenceBroken
 from suture.impact.ordinary.reissued import GAPS
 from suture.impact.project import project
-from suture.model.actor import Actor
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.names import CONFIG_MAPS, SECRETS, Resource
@@ -278,6 +278,57 @@ def test_a_secret_that_its_operator_issues_anew_may_go() -> None:
 )
 def test_a_secret_that_is_not_issued_anew(view: Callable[[], GraphView], by: Actor) -> None:
     assert pair_in_use(view(), by)
+
+
+PASSWORD = thing(SECRETS, "main-user", "prod", owners=[owner(MAIN)])
+PERSON = Actor(UserInfo("jo@example.com"), "jo@example.com", IdentityKind.PERSON, Stage.ENFORCE)
+
+
+def given(*, maker: Actor | None = BY, kept: bool = True, ends: bool = False) -> GraphView:
+    """Make a workload that mounts a Secret of a custom resource, made by its operator."""
+    root, *pods = workload("web")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.SECRET, PASSWORD.key),))
+    view = view_of(msgspec.structs.replace(MAIN, deleted=1.0 if ends else 0.0), PASSWORD, root, pods)
+    if maker is not None:
+        name = maker.user.username
+        view.history.note_created(PASSWORD.uid, name, name, PASSWORD.key, START)
+    if kept:
+        status = msgspec.structs.replace(update(MAIN, MAIN, by=BY), subresource="status")
+        view.history.habits.note(status)
+    return view
+
+
+def missed(view: GraphView, by: Actor = PERSON) -> tuple[bool, bool]:
+    """Whether a Secret is in use as somebody deletes it, and another's."""
+    impact = impact_of(delete(PASSWORD, by=by), view, by=by, now=LATER)
+    used = any(one.current for one in effects(impact, ReferenceBroken))
+    return used, any(one.manager_lives for one in effects(impact, ForeignWrite))
+
+
+def test_a_person_has_a_password_made_anew_by_deleting_it() -> None:
+    assert missed(given()) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("view", "by"),
+    [
+        pytest.param(given, STRANGER, id="swept-by-a-machine"),
+        pytest.param(lambda: given(maker=STRANGER), PERSON, id="made-by-another"),
+        pytest.param(lambda: given(maker=None), PERSON, id="made-by-nobody-known"),
+        pytest.param(lambda: given(kept=False), PERSON, id="of-what-nobody-runs"),
+        pytest.param(lambda: given(ends=True), PERSON, id="of-what-ends"),
+    ],
+)
+def test_a_password_that_nobody_makes_anew(view: Callable[[], GraphView], by: Actor) -> None:
+    """The incident: what pods mount goes by who has nothing to do with it, or for good."""
+    used, _ = missed(view(), by)
+    assert used
+
+
+def test_a_person_does_not_have_everything_made_anew() -> None:
+    view = given()
+    view.history.writes.count(before_users(PERSON.user.username), LATER, GAPS)
+    assert missed(view) == (True, True)
 
 
 TOKEN = thing(SECRETS, "pull", "prod")

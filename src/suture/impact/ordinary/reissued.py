@@ -10,6 +10,8 @@ resource that stays, whose operator made it, so that it is issued anew; or, of a
 but workloads of the same custom resource, whose operator is the actor. None is believed any more
 once `GAPS` of what the actor took away so within the hour have not come back. Or nothing names it
 but who pulls images with it, nobody has marked it for his own, and nothing of the actor's is away.
+Or whose it is: a person takes away what the operator of the custom resource that controls it made,
+and makes anew as it is missed; a password is changed so.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
@@ -24,13 +26,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from suture.impact.causes.counters import not_back
+from suture.impact.causes.counters import before_users, not_back
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.records import is_generated
 from suture.impact.ground.bodies import annotations_of, is_immutable
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.scene import Scene
+from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Use
 from suture.model.names import CONFIG_MAPS, SECRETS
@@ -64,8 +67,30 @@ def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
         or _is_hook(scene, row)
         or _is_fixed(scene, row)
         or _is_issued(scene, row, uses)
+        or is_given_anew(scene, row)
         or _is_of_one(scene, row, uses)
         or (not away and _is_token(view, row, uses))
+    )
+
+
+def is_given_anew(scene: Scene, row: int) -> bool:
+    """Whether a person deletes what the operator of its controller made, and makes as it is missed.
+
+    WHY a person: a machine that sweeps does not know what is behind it. WHY made by it: what others
+    put under a custom resource nobody makes again. WHY few: as of all that a person takes away
+    before what reads it, many of them are a sweep.
+    """
+    view, now, identity = scene.view, scene.now, scene.actor.user.username
+    if now is None or account_of(identity) is not None or scene.change.direct != (row,):
+        return False
+    above, made = view.controller(row), view.history.created_by(view.uid(row))
+    if view.resource(row) not in (CONFIG_MAPS, SECRETS) or above < 0 or view.terminating(above):
+        return False
+    resource = view.resource(above)
+    return (
+        is_custom(resource)
+        and made in view.history.habits.keepers(resource)
+        and view.history.writes.counted(before_users(identity), now, HOUR_S) < GAPS
     )
 
 

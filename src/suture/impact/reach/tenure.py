@@ -33,6 +33,7 @@ from suture.impact.ordinary.keepers import (
     kept_by,
     works_for,
 )
+from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.selection import matched, selected
@@ -118,7 +119,7 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
     view, causes = scene.view, scene.causes
     found: list[ForeignWrite] = []
     for row in scene.change.direct[:LOOKED_AT]:
-        if causes.heals(row) or is_own(scene, row):
+        if causes.heals(row) or is_own(scene, row) or is_given_anew(scene, row):
             continue
         keeper = keeper_at(scene, row)
         if keeper is not None:
