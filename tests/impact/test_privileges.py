@@ -278,6 +278,31 @@ def test_what_is_left_without_anything_is_wiped(
     assert found.wiped == wiped
 
 
+MANY = ("get", "list", "watch", "update")
+
+
+@pytest.mark.parametrize(
+    ("after", "wiped"),
+    [
+        pytest.param(
+            [rule(["get"], ["nodes"])], [True], id="a-list-replaced-by-what-it-was-to-get"
+        ),
+        pytest.param([rule(MANY, ["pods"], "next")], [False], id="another-version-of-as-much"),
+        pytest.param([rule(["get"], ["pods"])], [False], id="less-of-the-same"),
+        pytest.param([rule(MANY, ["pods"]), rule(["get"], ["nodes"])], [], id="added-to-it"),
+        pytest.param([rule(["*"], ["pods"])], [], id="the-same-in-other-words"),
+    ],
+)
+def test_rights_that_are_others_altogether_are_wiped(
+    after: list[dict[str, Any]], wiped: list[bool]
+) -> None:
+    """The incident: a patch that was to add a rule replaces all rules of those at work."""
+    before = role("reader", rule(MANY, ["pods"]))
+    rest = [binding("b", "reader", account())]
+    found = lost(update(before, role("reader", *after)), graph_of(before, rest, pods()))
+    assert [one.wiped for one in found] == wiped
+
+
 @pytest.mark.parametrize(
     ("heirs", "wiped"),
     [

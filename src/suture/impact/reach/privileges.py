@@ -54,6 +54,9 @@ MOST = 3
 """From how many accounts at work on a binding that lets go of more than half of them was not meant
 to: their list was replaced."""
 
+LEAST = 3
+"""How many times as many rights a role had where what is left is taken for none of them."""
+
 REMOVED_READ = 256
 """LIMIT: bindings, roles and accounts among what a request takes away that are read: 20 µs each,
 5 ms; the first ones tell."""
@@ -233,6 +236,7 @@ def _lost(
     for old, new in changes:
         none = new is not None and not (new.rights and _binds(scene.view, new.subjects))
         left_out = _left_out(scene, old, new) if new is not None else frozenset()
+        other = new is not None and _is_another(old.rights, new.rights)
         for subject in sorted(old.subjects):
             left = new.rights if new is not None and subject in new.subjects else frozenset()
             missing = old.rights - left
@@ -253,7 +257,7 @@ def _lost(
                 return
             passed_on = new is not None and _passed_on(scene, subject, old, new)
             narrowed = strange and new is not None and new.rights < old.rights
-            wiped = none or passed_on or narrowed or subject in left_out
+            wiped = none or passed_on or narrowed or subject in left_out or (other and bool(left))
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",
                 source=named(source.key, source.uid),
@@ -264,6 +268,20 @@ def _lost(
                 explained=row is not None
                 and (scene.causes.explains(row) or (not system and is_rebound(scene, row))),
             )
+
+
+def _is_another(old: Rights, new: Rights) -> bool:
+    """Whether rights are others altogether, and next to none of as many as there were.
+
+    So a list of rules comes to be that was replaced by the one which was to be added to it. What is
+    given for another version of the same types is about as much.
+    """
+    return (
+        LEAST * len(new) < len(old)
+        and old.isdisjoint(new)
+        and len(_beyond(new, old)) == len(new)
+        and len(_beyond(old, new)) == len(old)
+    )
 
 
 def _of_nothing(view: GraphView, right: Right, namespace: str) -> bool:
