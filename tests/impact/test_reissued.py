@@ -288,7 +288,9 @@ def given(*, maker: Actor | None = BY, kept: bool = True, ends: bool = False) ->
     """Make a workload that mounts a Secret of a custom resource, made by its operator."""
     root, *pods = workload("web")
     root = msgspec.structs.replace(root, needs=(Need(Edge.SECRET, PASSWORD.key),))
-    view = view_of(msgspec.structs.replace(MAIN, deleted=1.0 if ends else 0.0), PASSWORD, root, pods)
+    view = view_of(
+        msgspec.structs.replace(MAIN, deleted=1.0 if ends else 0.0), PASSWORD, root, pods
+    )
     if maker is not None:
         name = maker.user.username
         view.history.note_created(PASSWORD.uid, name, name, PASSWORD.key, START)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from suture.impact.admission.apipaths import Broken, Use
+from suture.impact.admission.followed import is_followed
 from suture.impact.effects import (
     AdmissionPathBroken,
     Confidence,
@@ -98,7 +99,9 @@ def _paths(
             continue
         source = view.at(referrer)
         # WHY no definition: releases leave them behind.
-        if source.key.resource != CRDS and goes_along(scene, referrer):
+        if source.key.resource != CRDS and (
+            goes_along(scene, referrer) or is_followed(scene, referrer)
+        ):
             continue
         for use in uses_of(source):
             if use.service != ref or in_vain(view, source):
