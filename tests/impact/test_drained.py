@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, operator, owner, thing, view_of, workload
+from support.cluster import START, delete, graph_of, operator, owner, thing, view_of, workload
 from suture.impact.effects import PodsLost
+from suture.model.graph import GraphView
 from suture.model.names import NODES, PODS, Resource
 from suture.model.objects import NodeFacts, PodFacts, WorkloadFacts
 from suture.model.placement import Placement, Taint, Toleration
@@ -58,3 +59,30 @@ def test_of_a_pod_of_another_keeper_nothing_is_known() -> None:
     impact = impact_of(delete(pod, by=operator()), view_of(node, keeper, pod), now=START)
 
     assert [one.drained for one in effects(impact, PodsLost)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("there", "listed", "drained"),
+    [
+        pytest.param(False, True, 1, id="gone"),
+        pytest.param(True, True, 0, id="there"),
+        pytest.param(False, False, 0, id="nobody knows"),
+    ],
+)
+def test_a_node_that_is_gone(drained: int, *, there: bool, listed: bool) -> None:
+    """What names it runs nowhere, though it was Ready when last heard of.
+
+    On one that is there, or of which nothing is known, the same delete is a dip.
+    """
+    node = thing(NODES, "node-1", facts=NodeFacts(ready=True))
+    things = workload("web", replicas=1)
+    (pod,) = (one for one in things if one.key.resource == PODS)
+    others = [thing(NODES, "node-2", facts=NodeFacts(ready=True))]
+    graph = graph_of(things, others, [node] if there else [])
+    if not listed:
+        graph.mark_unknown(NODES, "forbidden")
+
+    impact = impact_of(delete(pod, by=operator()), GraphView(graph), now=START)
+
+    (lost,) = effects(impact, PodsLost)
+    assert (lost.ready, lost.drained) == (1, drained)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from suture.model.clock import Now
 from suture.model.graph import GraphView
+from suture.model.names import NODES
 from suture.model.objects import NodeFacts, WorkloadFacts
 from suture.model.placement import REPELS
 
@@ -32,8 +33,14 @@ def _repels(view: GraphView, node: int, pod: int) -> bool:
 
 
 def closes(view: GraphView, node: int, now: Now | None) -> bool:
-    """Whether a node is closed to new pods, not well, or going: by a mark, or by a taint lately."""
+    """Whether a node is closed to new pods, not well, or going: by a mark, or by a taint lately.
+
+    Or whether it is not there any more: the pods that name it run nowhere, whatever they last said.
+    Source: pod garbage collector `gcOrphaned` (40 s after the node).
+    """
     if view.gone(node) or view.terminating(node):
+        return True
+    if view.listed(NODES) and not view.alive(node):
         return True
     facts = view.facts(node)
     if not isinstance(facts, NodeFacts):
