@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, delete, graph_of, operator, owner, thing
+from support.cluster import START, delete, graph_of, operator, owner, thing, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import EndpointsLost, ObjectsRemoved, PodsLost
 from suture.impact.estimate import estimate
@@ -16,7 +16,7 @@ from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import PODS, SERVICES, STATEFUL_SETS, Resource
-from suture.model.objects import ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.objects import ClusterObject, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
 MONITORS = Resource("monitoring.example.com", "monitors")
@@ -324,3 +324,38 @@ def test_a_set_goes_step_by_step_to_the_size_that_is_wanted() -> None:
 def test_a_number_that_says_nothing_of_the_size(beside: int, numbers: tuple[int, int]) -> None:
     """The twin: then a smaller set is a loss, as before."""
     assert step(4, beside=beside, numbers=numbers) == 1
+
+
+def moved(ready: int, *, app: str = "etl", size: int = 2) -> int:
+    """Return how many pods a Deployment of three lets go of for no cause, made so large.
+
+    `ready`: Ready pods of a set of another kind of the same parent, which wants three. `app`: the
+    label of these.
+    """
+    parent = thing(POOLS, "etl", "prod", facts=CustomFacts(wanted=3))
+    root, *others = workload("etl", replicas=3)
+    root = msgspec.structs.replace(root, owners=(owner(parent),))
+    following = thing(POD_SETS, "etl", "prod", owners=[owner(parent)])
+    pods = [
+        thing(
+            PODS, f"etl-{at}", "prod", owners=[owner(following)], labels={"app": app},
+            facts=PodFacts(ready=at < ready),
+        )
+        for at in range(3)
+    ]  # fmt: skip
+    view = GraphView(graph_of(parent, root, others, following, pods), History())
+    assert isinstance(root.facts, WorkloadFacts)
+    facts = msgspec.structs.replace(root.facts, replicas=size)
+    smaller = msgspec.structs.replace(root, facts=facts)
+    (lost,) = effects(impact_of(update(root, smaller), view), PodsLost)
+    return lost.lasting
+
+
+def test_what_a_workload_ran_is_moved_to_another_kind() -> None:
+    """One in, one out, and then the empty workload: its parent has as many all the time."""
+    assert [moved(ready, size=3 - ready) for ready in (1, 2, 3)] == [0, 0, 0]
+
+
+def test_what_no_other_kind_has_taken_over_is_lost() -> None:
+    """The incident: a stale operator, the next pods not Ready, or other parts of the parent."""
+    assert (moved(0), moved(1, size=1), moved(3, app="proxy")) == (1, 2, 1)

@@ -203,17 +203,32 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
     Of another workload of the type, behind the same Services: so progressive delivery keeps two
     ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
     more has been left by the traffic, for the other; so has one that is reached by a Service of its
-    own only, which the parent made for it. The proxy of a database is no member.
+    own only, which the parent made for it. The proxy of a database is no member. Of another type
+    the very pods that the workload selects: so what a Deployment runs is moved to a set, or to a
+    kind of the operator's own, one in and one out.
     """
     resource, served = view.resource(row), _served(view, row)
     left = all(_made_for(view, parent, service) for service in served)
     return sum(
         view.running_alike(kind)[1]
         for child in _kept_by(view, parent, row)
-        if child != row and view.resource(child) == resource and not view.terminating(child)
-        if not served.isdisjoint(_served(view, child)) or (left and _is_next(view, row, child))
+        if child != row and not view.terminating(child)
         for kind in view.classes_owned(child)
+        if (
+            _selects(view, row, kind)
+            if view.resource(child) != resource
+            else not served.isdisjoint(_served(view, child))
+            or (left and _is_next(view, row, child))
+        )
     )
+
+
+def _selects(view: GraphView, workload: int, kind: int) -> bool:
+    """Whether a workload selects pods of a class, as it would its own."""
+    facts, pod = view.facts(workload), view.one_alike(kind)
+    if not isinstance(facts, WorkloadFacts) or facts.selector is None or pod < 0:
+        return False
+    return facts.selector.matches(view.labels(pod))
 
 
 def _made_for(view: GraphView, parent: int, service: int) -> bool:
