@@ -9,8 +9,9 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, owner, service, thing, workload
+from support.writes import body, trimmed
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ReferenceBroken, RouteBroken
+from suture.impact.effects import PrivilegeLost, ReferenceBroken, RouteBroken
 from suture.impact.ordinary.byhand import RETIRED
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
@@ -21,9 +22,12 @@ from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     AUTOSCALERS,
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
     CONFIG_MAPS,
     DEPLOYMENTS,
     INGRESSES,
+    PODS,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
@@ -192,3 +196,56 @@ KEEPER = thing(Resource("example.com", "wikis"), "wiki", "prod")
 def test_what_may_wake_needs_what_it_names(things: list[ClusterObject]) -> None:
     """The twins: the same delete, by the same person."""
     assert in_use(cluster(things, but=CONFIG_MAPS), SECRETS)
+
+
+RBAC = "rbac.authorization.k8s.io"
+OF_CLUSTER = {CLUSTER_ROLES: "ClusterRole", CLUSTER_ROLE_BINDINGS: "ClusterRoleBinding"}
+
+
+def with_rights() -> list[ClusterObject]:
+    """Make such an application whose pods may read the Services of the whole cluster."""
+    rules = [{"verbs": ["list"], "apiGroups": [""], "resources": ["services"]}]
+    ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "wiki"}
+    subject = {"kind": "ServiceAccount", "namespace": "prod", "name": "wiki"}
+    parts: list[dict[str, object]] = [{"rules": rules}, {"roleRef": ref, "subjects": [subject]}]
+    need = Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "prod", "wiki"))
+    return [
+        *(
+            trimmed(resource, body(kind, "wiki", "", apiVersion=f"{RBAC}/v1", **more))
+            for (resource, kind), more in zip(OF_CLUSTER.items(), parts, strict=True)
+        ),
+        *(
+            msgspec.structs.replace(one, needs=(need,)) if one.key.resource == PODS else one
+            for one in application()
+        ),
+    ]
+
+
+def missed(view: GraphView, resource: Resource, by: str = PERSON) -> int:
+    """Return how many running pods would miss the rights that go with a role, or its binding."""
+    row = view.find(ObjectKey(resource, "", "wiki"))
+    assert row is not None
+    impact = impact_of(delete(view.at(row), by=actor(by)), view, now=LATER, by=actor(by))
+    return sum(one.running for one in effects(impact, PrivilegeLost))
+
+
+@pytest.mark.parametrize("resource", OF_CLUSTER, ids=str)
+def test_rights_in_the_whole_cluster_go_in_the_order_of_the_file(resource: Resource) -> None:
+    """A file begins with them; who took over a part of it, or a machine, is not believed."""
+    assert missed(cluster(with_rights()), resource) == 0
+    assert missed(cluster(with_rights(), but=resource), resource) == 2
+    assert missed(cluster(with_rights(), but=DEPLOYMENTS), resource) == 2
+    assert missed(cluster(with_rights(), PIPELINE), resource, PIPELINE) == 2
+
+
+@pytest.mark.parametrize("resource", OF_CLUSTER, ids=str)
+def test_who_takes_the_rights_of_one_after_the_other(resource: Resource) -> None:
+    """The incident: all that somebody ever bound, by a label, the applications running on."""
+    view = cluster(with_rights())
+    row = view.find(ObjectKey(resource, "", "wiki"))
+    assert row is not None
+    for number in range(RETIRED):
+        assert missed(view, resource) == 0, number
+        request = delete(view.at(row), by=actor(PERSON))
+        remember(request, project(request, view), view, LATER)
+    assert missed(view, resource) == 2

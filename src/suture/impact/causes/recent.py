@@ -71,6 +71,7 @@ from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
     CONFIG_MAPS,
     DEPLOYMENTS,
     NAMESPACES,
@@ -78,6 +79,7 @@ from suture.model.names import (
     NODES,
     PODS,
     ROLE_BINDINGS,
+    ROLES,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
@@ -104,7 +106,7 @@ DIRECT_NOTED: Final = 64
 MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
 """What pods need to start, by the name that their templates give it."""
 
-BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS})
+BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES})
 """What gives rights to those at work, who do not name it."""
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})

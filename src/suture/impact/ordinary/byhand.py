@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.counters import before_users
+from suture.impact.causes.counters import before_users, not_back
 from suture.impact.causes.parents import maker_of
 from suture.impact.causes.recent import MOUNTED
 from suture.impact.causes.resting import RESTABLE, rests
@@ -36,16 +36,26 @@ from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import ROLE_BINDINGS, ROLES, SERVICES, WORKLOADS, Operation
+from suture.model.names import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICES,
+    WORKLOADS,
+    Operation,
+)
 from suture.model.writes import HOUR_S
 
 RETIRED: Final = 12
 """LIMIT: what a person may take away within the hour before what names it: the accounts, Secrets
-and ConfigMaps of one application, or of two; more of it is a sweep."""
+and ConfigMaps of one application, or of two, and so many bindings or roles of each kind; more of it
+is a sweep."""
 
 
-PARTS: Final = MOUNTED | {SERVICES, ROLES, ROLE_BINDINGS}
-"""What is a part of one application, and of no other: what is of the cluster others use unnamed."""
+PARTS: Final = MOUNTED | {SERVICES, ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS}
+"""What is a part of one application: of rights in the whole cluster each pod at work by them is
+asked, and what else is of the cluster others use unnamed."""
 
 
 def goes_next(scene: Scene, row: int) -> bool:
@@ -65,7 +75,11 @@ def _by_name(scene: Scene) -> bool:
         return False
     if scene.request.operation is not Operation.DELETE or not scene.request.name:
         return False
-    return scene.view.history.writes.counted(before_users(identity), now, HOUR_S) < RETIRED
+    resource = scene.view.resource(scene.change.direct[0])
+    return all(
+        scene.view.history.writes.counted(one, now, HOUR_S) < RETIRED
+        for one in (before_users(identity), not_back(identity, resource))
+    )
 
 
 def _is_left(scene: Scene, user: int) -> bool:
