@@ -6,15 +6,16 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, graph_of, operator, service, thing, workload
+from support.cluster import START, graph_of, operator, owner, service, thing, workload
 from suture.impact.causes.counters import put_down_in
-from suture.impact.effects import PodsLost, ServiceEmptied
+from suture.impact.effects import PodsLost, QuorumLost, ServiceEmptied
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import AUTOSCALERS, Resource
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.names import AUTOSCALERS, PODS, STATEFUL_SETS, Resource
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
+from suture.model.selectors import Selector
 
 
 def body(annotations: dict[str, str], size: int) -> bytes:
@@ -152,3 +153,32 @@ def test_a_resource_of_the_namespace_may_plan_its_sleep(
     (lost,) = effects(impact, PodsLost)
     assert (lost.lasting == 0) is explained
     assert [one.explained for one in effects(impact, ServiceEmptied)] == [explained] * (not size)
+
+
+@pytest.mark.parametrize(
+    ("noted", "size", "explained"),
+    [
+        pytest.param(True, 0, True, id="to-sleep"),
+        pytest.param(False, 0, False, id="not-noted"),
+        pytest.param(True, 1, False, id="left-without-a-majority"),
+    ],
+)
+def test_a_set_that_sleeps_as_a_whole_lacks_no_majority(
+    *, noted: bool, size: int, explained: bool
+) -> None:
+    """Nobody stays who would wait for the others. Its pods are told of all the same."""
+    labels = {"app": "db"}
+    facts = WorkloadFacts(3, Selector.of(labels))
+    made = thing(STATEFUL_SETS, "db", "prod", facts=facts)
+    pods = [
+        thing(PODS, f"db-{number}", "prod", labels=labels, owners=[owner(made)],
+              facts=PodFacts(ready=True))
+        for number in range(3)
+    ]  # fmt: skip
+    smaller = msgspec.structs.replace(made, facts=msgspec.structs.replace(facts, replicas=size))
+    said = {"sleep.example.com/was": "3"} if noted else {}
+    request = update(made, smaller, bodies=(body({}, 3), body(said, size)))
+    impact = impact_of(request, GraphView(graph_of(made, pods), History()), now=START)
+
+    assert [one.explained for one in effects(impact, QuorumLost)] == [explained]
+    assert [one.lasting for one in effects(impact, PodsLost)] == [3 - size]

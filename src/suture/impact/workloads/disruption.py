@@ -19,6 +19,7 @@ from suture.impact.causes.parents import wanted_count
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ordinary.paused import notes_size, sleeps_by_plan
 from suture.impact.ordinary.putdown import stopped_by_name
 from suture.impact.scene import Scene
 from suture.impact.traffic.shrinking import left_ready
@@ -365,7 +366,11 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         members, after = resized.before, min(before, resized.after)
         if after >= majority(members) or after >= before:
             return
-        explained = scene.size_explained(resized) or _put_down(scene, resized)
+        explained = (
+            scene.size_explained(resized)
+            or _is_put_to_sleep(scene, resized)
+            or _put_down(scene, resized)
+        )
     yield QuorumLost(
         owner=scene.victim(resized.row),
         members=members,
@@ -375,6 +380,16 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         self_healing=False,
         explained=explained,
     )
+
+
+def _is_put_to_sleep(scene: Scene, resized: Resized) -> bool:
+    """Whether a set is stopped as a whole, to come back: nobody stays who would lack a majority.
+
+    How much one actor may put to sleep is asked of its pods, as of those of any workload, and its
+    claims are asked for by themselves.
+    """
+    asleep = notes_size(scene.request, resized) or sleeps_by_plan(scene, resized)
+    return not resized.after and asleep
 
 
 def _put_down(scene: Scene, resized: Resized) -> bool:
