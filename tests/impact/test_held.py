@@ -182,3 +182,19 @@ def test_topics_that_get_other_names() -> None:
     me = SYNC.user.username
     view.history.note_created(new.uid, me, me, new.key, START.plus_s(-60))
     assert pruned(view, many[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "held", "told"),
+    [
+        pytest.param("arn:aws:rds:eu-west-1:1:db:orders", (BY,), 1, id="named"),
+        pytest.param("arn:aws:rds:eu-west-1:1:db:orders", (), 0, id="held by nobody"),
+        pytest.param("orders", (BY,), 0, id="a word"),
+        pytest.param("retain", (BY,), 0, id="to be left"),
+    ],
+)
+def test_one_that_says_what_it_stands_for(said: str, held: tuple[str, ...], told: int) -> None:
+    """One is enough that names a thing of a provider's, and that its operator holds."""
+    (made,) = topics(1, *held)
+    one = msgspec.structs.replace(made, facts=CustomFacts(outside=said))
+    assert sum(found.count for found in outside(view_of(one), HOME)) == told

@@ -384,6 +384,29 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
 
 
 @pytest.mark.parametrize(
+    ("status", "steps"),
+    [
+        pytest.param(fields(arn=TEXT), ("arn",), id="itself"),
+        pytest.param(fields(phase=TEXT, made=fields(arn=TEXT)), ("made", "arn"), id="in-a-part"),
+        pytest.param(fields(made=fields(of=fields(arn=TEXT))), (), id="of-a-part-of-a-part"),
+        pytest.param(fields(arn={"type": "object"}), (), id="no-text"),
+        pytest.param(TEXT, (), id="no-fields"),
+    ],
+)
+def test_a_status_may_name_a_thing_outside_in_the_words_of_its_provider(
+    status: Any, steps: tuple[str, ...]
+) -> None:
+    """What becomes of it comes first, where the spec says so."""
+    found = [Outside(FieldPath(("status", *steps)))] if steps else []
+    policy = {"properties": {"spec": fields(deletionPolicy=TEXT), "status": status}}
+    for schema, expected in (
+        ({"properties": {"status": status}}, found),
+        (policy, [Outside(path("spec.deletionPolicy"))]),
+    ):
+        assert [rule.says for rule in read(schema) if isinstance(rule.says, Outside)] == expected
+
+
+@pytest.mark.parametrize(
     ("name", "told"),
     [
         ("destroyResourcesOnDeletion", True),

@@ -41,6 +41,8 @@ PRUNE = ("spec", "prune")
 """The field that says whether what it keeps goes with an object; `false` is as good as `Orphan`."""
 IDS = (("spec", "providerID"), ("status", "providerID"), ("status", "selfLink"))
 """Fields that say which thing it is. Often it is the status: who makes the thing learns its id."""
+ARN = "arn"
+"""How the status calls what says so in AWS' own words, itself or in one of its parts."""
 
 REPLICAS = ("spec", "replicas")
 """SOURCE: API conventions: a count of what is wanted is called `replicas`."""
@@ -134,6 +136,21 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             yield field_rule(resource, field, Outside(field))
             if not schema.anything:
                 return
+    yield from _by_arn(resource, root)
+
+
+def _by_arn(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the rule of the ARN that a status is described to hold, or a part at its top."""
+    status = (root.properties or {}).get("status")
+    parts = (status.properties or {}) if status is not None else {}
+    places: list[tuple[tuple[str, ...], Schema | None]] = [((), status)]
+    places += [((name,), part) for name, part in parts.items()]
+    for steps, schema in places:
+        found = (schema.properties or {}).get(ARN) if schema is not None else None
+        if found is not None and found.type == "string":
+            field = FieldPath(("status", *steps, ARN))
+            yield field_rule(resource, field, Outside(field))
+            return
 
 
 def _below(schema: Schema | None, name: str) -> Schema | None:

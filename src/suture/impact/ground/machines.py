@@ -17,13 +17,16 @@ from suture.model.request import Request
 
 
 def is_id(said: str) -> bool:
-    """Whether a field says which thing outside it is, and not what becomes of it."""
-    return "://" in said
+    """Whether a field says which thing outside it is, and not what becomes of it.
+
+    By an address, or as AWS names its own: `arn:aws:rds:eu-west-1:111122223333:db:orders`.
+    """
+    return "://" in said or said.startswith("arn:")
 
 
 def is_machine_id(said: str) -> bool:
     """Whether a field says which machine of a provider it is, and not where to ask for a thing."""
-    return is_id(said) and not said.startswith("http")
+    return "://" in said and not said.startswith("http")
 
 
 def holder(view: GraphView, row: int) -> str:
