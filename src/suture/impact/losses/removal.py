@@ -93,7 +93,7 @@ class _Tally:
 
     __slots__ = (
         "count", "counted", "counted_cascaded", "direct", "explained", "foreign",
-        "in_use", "lasting", "lately_cascaded", "made_lately", "protected", "replaced",
+        "in_use", "lasting", "lately_cascaded", "made_lately", "makers", "protected", "replaced",
         "self_healing", "wanted",
     )  # fmt: skip
 
@@ -102,6 +102,7 @@ class _Tally:
         self.explained = self.self_healing = self.lasting = 0
         self.counted = self.counted_cascaded = self.foreign = self.wanted = self.in_use = 0
         self.protected = self.replaced = self.made_lately = self.lately_cascaded = 0
+        self.makers: set[int] = set()
 
 
 def removal_effects(scene: Scene) -> list[ObjectsRemoved]:
@@ -151,15 +152,26 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: int) -> None:
     ):
         return
     tally.counted += left
-    if lot.first not in scene.direct:
-        tally.counted_cascaded += left
     pods = [lot.first] if view.has_owner(lot.first) else lot.pods[:left]
     strange = sum(not scene.tied(pod) for pod in pods)
     tally.foreign += left if strange == len(pods) else strange
     lately = 0 if strange else sum(made_lately(scene, pod) for pod in lot.pods[:left])
     tally.made_lately += lately
-    tally.lately_cascaded += 0 if lot.first in scene.direct else lately
+    if lot.first not in scene.direct:
+        _count_along(scene, tally, lot, left, lately)
     tally.replaced += min(left - lately, made_before(scene, lot))
+
+
+def _count_along(scene: Scene, tally: _Tally, lot: Lot, left: int, lately: int) -> None:
+    """Count pods in that go along; a set without data is one workload, as old as it is itself."""
+    view, maker = scene.view, scene.view.controller(lot.first)
+    is_set = maker in scene.removed and is_custom(view.resource(maker))
+    if is_set and not view.targets(lot.first, Edge.CLAIM):
+        left = int(maker not in tally.makers)
+        lately = left if lately and made_lately(scene, maker) else 0
+        tally.makers.add(maker)
+    tally.counted_cascaded += left
+    tally.lately_cascaded += lately
 
 
 def _guarded(scene: Scene, lot: Lot) -> bool:
