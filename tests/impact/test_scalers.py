@@ -8,9 +8,9 @@ import pytest
 from support.asking import effects, impact_of, update
 from support.cluster import START, owner, thing, view_of, workload
 from suture.impact.causes.sizes import resize_explained
-from suture.impact.causes.together import cut_together, remember_cut
+from suture.impact.causes.together import cut_together, remember_cut, remember_least
 from suture.impact.effects import PodsLost
-from suture.impact.ground.change import Resized
+from suture.impact.ground.change import Resized, Rewritten
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
@@ -219,6 +219,34 @@ def test_what_goes_by_the_clock_goes_together(*, of_hpa: bool) -> None:
     for _ in range(9):
         remember_cut(plain, KEDA, Resized(other, 6, 0), START)
     assert cut_together(plain, KEDA, Resized(other, 6, 0), START)
+
+
+@pytest.mark.parametrize(
+    ("lowered_from", "by", "seconds", "believed"),
+    [
+        pytest.param(6, "dev@example.com", 60, True, id="what its least size held"),
+        pytest.param(4, "dev@example.com", 60, False, id="what was larger for its load"),
+        pytest.param(6, KEDA, 60, False, id="who lowers the bound itself"),
+        pytest.param(6, "dev@example.com", 7200, False, id="a bound of two hours ago"),
+        pytest.param(0, "dev@example.com", 60, False, id="a bound that was raised"),
+    ],
+)
+def test_what_a_lowered_least_size_lets_go_goes_together(
+    lowered_from: int, by: str, seconds: int, *, believed: bool
+) -> None:
+    """At night a schedule lowers the least sizes of all: what stood there has a cause to go."""
+    before, after = scaler(lowered_from, 50), scaler(1, 50)
+    view = view_of(WEB, after)
+    row = view.find(WEB[0].key)
+    assert row is not None
+    wrote = Rewritten(view.find(after.key), before, after, ("spec",))
+    remember_least(view, by, wrote, START)
+    now = Now(START.mono_ns + seconds * 10**9, START.utc_s + seconds)
+    resized, found = Resized(row, 6, 1), list[bool]()
+    for _ in range(7):
+        found.append(cut_together(view, KEDA, resized, now))
+        remember_cut(view, KEDA, resized, now)
+    assert found == ([False] * 7 if believed else [False] * 5 + [True] * 2)
 
 
 def test_bounds_explain_nothing_of_what_all_let_go_together() -> None:

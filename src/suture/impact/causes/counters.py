@@ -120,6 +120,16 @@ def ordered_by(uid: str, identity: str) -> str:
     return f"ordered/{uid}/{identity}"
 
 
+def least_lowered(uid: str, least: int) -> str:
+    """Name the counter of how an autoscaler's least size was lowered from a number."""
+    return f"least-lowered/{uid}/{least}"
+
+
+def least_lowered_by(uid: str, least: int, identity: str) -> str:
+    """Name the counter of how one actor did so."""
+    return f"least-lowered/{uid}/{least}/{identity}"
+
+
 def restarter(identity: str, workload: ClusterObject) -> str:
     """Name the counter of an actor's restarts of one life of a workload, by another template."""
     key = workload.key

@@ -51,7 +51,7 @@ from suture.impact.causes.marked import (
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest
-from suture.impact.causes.together import remember_cut
+from suture.impact.causes.together import remember_cut, remember_least
 from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_taken
 from suture.impact.ground.bodies import annotations_of, status_bytes
@@ -190,6 +190,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
             _remember_rewriting(request, made, made.before, view, now)
             if made.row is not None and "spec" in made.parts:
                 remember_numbers(request, made.row, view, now)
+                remember_least(view, request.user.username, made, now)
             if request.key.resource == PODS:
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):

@@ -4,21 +4,23 @@ Beside `sizes`, which asks of one workload whether its scaler may decide so. Sca
 go by from a few sources; one that answers with nothing is believed by all of them. What ends by
 itself ends here and there. So the first few are believed, and the others have to come again later:
 a scaler asks again within the minute, and what stays too large for so long costs little. Those that
-go by the clock have one cause, and it is none to doubt. Pure.
+go by the clock have one cause, and it is none to doubt. So has what stood at the least size of its
+scaler until somebody else lowered that: nothing but the bound had kept it so large. Pure.
 LIMIT: a few scalers that are deceived are not told from a few that are right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from suture.impact.ground.change import Resized
+from suture.impact.causes.counters import least_lowered, least_lowered_by
+from suture.impact.ground.change import Resized, Rewritten
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
-from suture.model.writes import MINUTE_S
+from suture.model.writes import HOUR_S, MINUTE_S
 
 BELIEVED: Final = 5
 """How many workloads an actor may cut deep within a minute: a chain of services that has no more
@@ -34,8 +36,19 @@ CLOCK: Final = ("cron", "schedul")
 def remember_cut(view: GraphView, identity: str, resized: Resized, now: Now) -> None:
     """Remember of a size that was let through that it cut deep what a scaler sizes."""
     scalers = view.sources(resized.row, Edge.SCALES) if _is_deep(resized) else ()
-    if scalers and not _is_timed(view, scalers):
+    if scalers and not _has_cause(view, scalers, identity, resized, now):
         view.history.writes.count(_cutter(identity), now)
+
+
+def remember_least(view: GraphView, identity: str, made: Rewritten, now: Now) -> None:
+    """Remember of an autoscaler that its least size was lowered, and from which number."""
+    old, new = made.before.facts if made.before is not None else None, made.after.facts
+    if not isinstance(old, AutoscalerFacts) or not isinstance(new, AutoscalerFacts):
+        return
+    if new.least < old.least:
+        writes, uid = view.history.writes, made.after.uid
+        writes.count(least_lowered(uid, old.least), now)
+        writes.count(least_lowered_by(uid, old.least, identity), now)
 
 
 def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | None) -> bool:
@@ -48,7 +61,29 @@ def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | No
     scalers = view.sources(resized.row, Edge.SCALES)
     known = max((view.count(view.resource(one)) for one in scalers), default=0)
     enough = bool(scalers) and others * 100 >= known * BELIEVED_PERCENT
-    return enough and not _is_timed(view, scalers)
+    return enough and not _has_cause(view, scalers, identity, resized, now)
+
+
+def _has_cause(
+    view: GraphView, scalers: Collection[int], identity: str, resized: Resized, now: Now
+) -> bool:
+    """Whether what lets a workload go is known: the clock, or a bound that another lowered."""
+    return _is_timed(view, scalers) or _was_held(view, scalers, identity, resized, now)
+
+
+def _was_held(
+    view: GraphView, scalers: Collection[int], identity: str, resized: Resized, now: Now
+) -> bool:
+    """Whether a workload stands at a least size that another than the actor lowered lately.
+
+    WHY exactly there: what was larger was so for its load, whatever the bound.
+    """
+    counted, size = view.history.writes.counted, resized.before
+    return any(
+        counted(least_lowered(uid, size), now, HOUR_S)
+        > counted(least_lowered_by(uid, size, identity), now, HOUR_S)
+        for uid in map(view.uid, scalers)
+    )
 
 
 def _is_timed(view: GraphView, scalers: Iterable[int]) -> bool:
