@@ -307,6 +307,75 @@ def test_a_smaller_size_that_a_person_orders(
     assert cuts(request_, wide(*more)) == {explained}
 
 
+def written(size: int, *writers: tuple[str, str]) -> bytes:
+    """Return a body whose size some managers have set, each by a subresource."""
+    entries: list[dict[str, object]] = [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}]
+    entries += [
+        {"manager": one, "subresource": by, "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+        for one, by in writers
+    ]
+    body = {"metadata": {"managedFields": entries}, "spec": {"replicas": size}}
+    return msgspec.json.encode(body)
+
+
+GITOPS = ("argocd-controller", "")
+SCALED = ("kubectl", "scale")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "to", "more", "explained"),
+    [
+        pytest.param([GITOPS], [GITOPS], 2, (), True, id="the next size of one manifest"),
+        pytest.param([SCALED], [GITOPS], 2, (), False, id="somebody scaled it meanwhile"),
+        pytest.param([("helm", "")], [GITOPS], 2, (), False, id="another manifest"),
+        pytest.param([GITOPS, SCALED], [GITOPS], 2, (), False, id="two say so"),
+        pytest.param([], [], 2, (), False, id="nobody knows who said it"),
+        pytest.param([GITOPS], [GITOPS], 1, (), False, id="almost nothing"),
+        pytest.param(
+            [GITOPS],
+            [GITOPS],
+            2,
+            (
+                msgspec.structs.replace(
+                    thing(AUTOSCALERS, "wide-0", "prod", facts=AutoscalerFacts(least=2, most=20)),
+                    needs=(Need(Edge.SCALES, ObjectKey(DEPLOYMENTS, "prod", "wide-0")),),
+                ),
+            ),
+            False,
+            id="an autoscaler sizes it",
+        ),
+    ],
+)
+def test_a_smaller_size_of_the_manifest_that_said_the_present_one(
+    before: list[tuple[str, str]],
+    after: list[tuple[str, str]],
+    to: int,
+    more: tuple[ClusterObject, ...],
+    *,
+    explained: bool,
+) -> None:
+    """What a GitOps tool is told to keep may be less tomorrow; what others set, it knows not."""
+    asked = cut(to, "system:serviceaccount:argocd:controller", subresource="")
+    bodies = msgspec.structs.replace(
+        asked, old_body=written(10, *before), new_body=written(to, *after)
+    )
+    assert cuts(bodies, wide(*more)) == {explained}
+
+
+def test_a_manifest_says_one_where_it_says_nothing() -> None:
+    """Two pods of which the default leaves one are a size that nobody has written down."""
+    small = workload("small", replicas=4)[0]
+    for to, explained in ((2, True), (1, False)):
+        facts = msgspec.structs.replace(WorkloadFacts(4), replicas=to)
+        asked = update(
+            small, msgspec.structs.replace(small, facts=facts),
+            bodies=(written(4, GITOPS), written(to, GITOPS)),
+        )  # fmt: skip
+        view = GraphView(graph_of(workload("small", replicas=4), service("small")), History())
+        (lost,) = effects(impact_of(asked, view, now=START), PodsLost)
+        assert (lost.lasting == 0) is explained
+
+
 def test_smaller_sizes_of_one_workload_after_the_other() -> None:
     """An errand is over after some; what goes on is a sweep."""
     view = wide()

@@ -3,7 +3,7 @@
 Shapes and their decoders, apart from those who ask, so that these can be machine code. A body of
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
 Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange, ConfigMap and Secret
-`immutable`; batch/v1 CronJob;
+`immutable`; batch/v1 CronJob; meta/v1 `managedFields`;
 gateway.networking.k8s.io Gateway; admissionregistration/v1, apiextensions/v1 and
 apiregistration/v1 `caBundle`.
 """
@@ -90,6 +90,47 @@ def traffic_inside(body: bytes) -> str:
     except UNREADABLE:
         return ""
     return spec.internal_traffic_policy if spec is not None else ""
+
+
+class _SpecFields(msgspec.Struct, gc=False):
+    replicas: dict[str, object] | None = msgspec.field(default=None, name="f:replicas")
+
+
+class _Fields(msgspec.Struct, gc=False):
+    spec: _SpecFields | None = msgspec.field(default=None, name="f:spec")
+
+
+class _Writer(msgspec.Struct, gc=False):
+    manager: str = ""
+    subresource: str = ""
+    fields: _Fields | None = msgspec.field(default=None, name="fieldsV1")
+
+
+class _WrittenMeta(msgspec.Struct, gc=False):
+    writers: tuple[_Writer, ...] | None = msgspec.field(default=None, name="managedFields")
+
+
+class _Written(msgspec.Struct, gc=False):
+    metadata: _WrittenMeta | None = None
+
+
+_written_decoder = msgspec.json.Decoder(_Written)
+
+
+def writers_of_size(body: bytes) -> list[tuple[str, str]]:
+    """Return who set the present size of a workload, each with the subresource that it used."""
+    try:
+        metadata = _written_decoder.decode(body).metadata if body else None
+    except UNREADABLE:
+        return []
+    writers = (metadata.writers if metadata is not None else None) or ()
+    return [
+        (one.manager, one.subresource)
+        for one in writers
+        if one.fields is not None
+        and one.fields.spec is not None
+        and one.fields.spec.replicas is not None
+    ]
 
 
 class _Metadata(msgspec.Struct, gc=False):

@@ -6,8 +6,9 @@ command does not bring back. So it is believed of a person, of one namespace wit
 no Service that anything else is known to need, or that is there for the world outside; and not of
 what runs wide. Never of a machine: one that is mistaken is so everywhere. But of an errand: a Job
 of this hour, which somebody else made in that namespace, runs as the actor. So a hook of a chart
-stops what it is about to migrate or to take away, and what names the Service is of that chart.
-Source: Helm, chart hooks (`pre-upgrade`, `pre-delete`).
+stops what it is about to migrate or to take away, and what names the Service is of that chart. And
+of a manifest that set the present size itself, and nobody after it: it says another one now.
+Source: Helm, chart hooks (`pre-upgrade`, `pre-delete`); meta/v1 `managedFields`.
 
 What is lost if it was a slip: the requests to `PUT_DOWN` applications of one namespace, until their
 sizes are set again; or what `CUT_DOWN` workloads have too few pods for, each left a `LEFT`th.
@@ -19,6 +20,7 @@ from typing import Final
 
 from suture.impact.causes.counters import cut_down, put_down, put_down_in
 from suture.impact.causes.sizes import asked_for
+from suture.impact.ground.bodies import writers_of_size
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.hands import read_by_name, readers_of
 from suture.impact.scene import Scene
@@ -45,7 +47,10 @@ WIDE: Final = 3
 who retires it makes it smaller first."""
 
 CUT_DOWN: Final = 12
-"""LIMIT: workloads that a person may make smaller by more than half within the hour."""
+"""LIMIT: workloads that one actor may make smaller by more than half within the hour."""
+
+MANY: Final = 2
+"""From how many pods on a size was written down."""
 
 LEFT: Final = 5
 """The share of its pods that such a workload keeps, one in so many: ten to two is a size that was
@@ -60,17 +65,41 @@ _WEBHOOKS: Final = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 def cut_by_hand(scene: Scene, resized: Resized) -> bool:
     """Whether a person orders a smaller size of a workload, and nobody asks for a larger one.
 
-    WHY of the scale alone: a manifest says a size too, of the day on which it was written.
+    WHY of the scale alone: a manifest says a size too, of the day on which it was written. It is
+    another matter where that was the present one.
     """
-    view, now, identity, row = scene.view, scene.now, scene.actor.user.username, resized.row
-    if now is None or resized.asked or not is_person(identity):
+    if not is_person(scene.actor.user.username) or scene.request.subresource != "scale":
         return False
-    if scene.request.subresource != "scale" or resized.after * LEFT < resized.before:
+    if scene.view.resource(resized.row) not in (DEPLOYMENTS, STATEFUL_SETS):
         return False
-    if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
+    return _may_be_cut(scene, resized)
+
+
+def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
+    """Whether a smaller size of a Deployment is said by the manifest that said the present one.
+
+    Nobody scaled it since, or the size would be theirs. WHY not one: that is what stands where
+    nothing is said any more. WHY neither sets nor what is scaled: no manifest knows how they grew.
+    """
+    view, request, row = scene.view, scene.request, resized.row
+    if request.subresource or resized.after < MANY or view.resource(row) != DEPLOYMENTS:
         return False
-    if view.namespace(row).startswith(RESERVED) or asked_for(view, row) > resized.after:
+    if not _may_be_cut(scene, resized) or view.sources(row, Edge.SCALES):
         return False
+    writers = writers_of_size(request.old_body)
+    return len(writers) == 1 and writers_of_size(request.new_body) == writers
+
+
+def _may_be_cut(scene: Scene, resized: Resized) -> bool:
+    """Whether a workload of which nobody asks for more is left enough, by who cut not too many."""
+    view, now, row = scene.view, scene.now, resized.row
+    if now is None or resized.asked or resized.after * LEFT < resized.before:
+        return False
+    if view.has_owner(row) or view.namespace(row).startswith(RESERVED):
+        return False
+    if asked_for(view, row) > resized.after:
+        return False
+    identity = scene.actor.user.username
     return view.history.writes.counted(cut_down(identity), now, HOUR_S) < CUT_DOWN
 
 

@@ -29,6 +29,7 @@ from suture.wire.patches import applied, strategic
 STANDING = frozenset({"default", "kube-system", "kube-public"})
 """Namespaces that nobody may delete. SOURCE: admission plugin NamespaceLifecycle."""
 
+_SIZE: Object = {"f:spec": {"f:replicas": {}}}
 _SCALE = Gvk("autoscaling", "v1", "Scale")
 _EVICTION = Gvk("policy", "v1", "Eviction")
 
@@ -112,6 +113,8 @@ class Server:
         if at.namespace:
             metadata["namespace"] = at.namespace
         new = defaulted({**body, "metadata": metadata}, has_status="status" in at.api.subresources)
+        if manager and (body.get("spec") or {}).get("replicas") is not None:
+            new = _sized(new, manager)
         await self.admission.check(
             self._write(Operation.CREATE, at, user, name=name, new=new, dry_run=dry_run)
         )
@@ -240,6 +243,8 @@ class Server:
         new = self._merged_halves(at, old, wish)
         if manager and new != old.body:
             new = _noted(new, manager)
+            if (new.get("spec") or {}).get("replicas") != old.spec.get("replicas"):
+                new = _sized(new, manager)
         write = self._write(Operation.UPDATE, at, user, old=old.body, new=new, dry_run=dry_run)
         await self.admission.check(write)
         if dry_run:
@@ -307,7 +312,7 @@ class Server:
         if not dry_run:
             body = {**old.body, "spec": {**old.spec, "replicas": replicas}}
             metadata = {**old.metadata, "generation": old.metadata.get("generation", 1) + 1}
-            self._stored(at, old, {**body, "metadata": metadata})
+            self._stored(at, old, _sized({**body, "metadata": metadata}))
         return after
 
     async def _end(
@@ -360,7 +365,7 @@ class Server:
 
 
 def _managed(manager: str, version: str) -> Object:
-    """Return who wrote, less the fields: nothing here reads those."""
+    """Return who wrote, less the fields: of those nothing but the size is read."""
     return {
         "manager": manager,
         "operation": "Update",
@@ -378,6 +383,16 @@ def _noted(body: Object, manager: str) -> Object:
         return body
     known.append(_managed(manager, str(body.get("apiVersion", ""))))
     return {**body, "metadata": {**metadata, "managedFields": known}}
+
+
+def _sized(body: Object, manager: str = "") -> Object:
+    """Return a body whose size was set by one of its managers; without a name, by none of them."""
+    metadata = body["metadata"]
+    entries = [
+        {**one, "fieldsV1": _SIZE if one.get("manager") == manager else {}}
+        for one in metadata.get("managedFields") or ()
+    ]
+    return {**body, "metadata": {**metadata, "managedFields": entries}}
 
 
 def _fields(text: str | None) -> list[tuple[list[str], str, bool]]:
