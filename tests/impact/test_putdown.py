@@ -9,7 +9,7 @@ from support.asking import effects, impact_of, update
 from support.cluster import START, graph_of, operator, owner, service, thing, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import EndpointsLost, PodsLost, QuorumLost, ServiceEmptied
-from suture.impact.ordinary.putdown import CUT_DOWN, PUT_DOWN
+from suture.impact.ordinary.putdown import CUT_DOWN, CUT_IN_FILES, PUT_DOWN
 from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
@@ -383,3 +383,17 @@ def test_smaller_sizes_of_one_workload_after_the_other() -> None:
     found = [cuts(cut(2, at=at), view) for at in range(CUT_DOWN + 1)]
 
     assert found == [*[{True}] * CUT_DOWN, {False}]
+
+
+def test_smaller_sizes_of_one_workload_after_the_other_in_manifests() -> None:
+    """One mistaken value may be in all of them."""
+    view, by = wide(), "system:serviceaccount:argocd:controller"
+    bodies = written(10, GITOPS), written(2, GITOPS)
+
+    asked = [cut(2, by, subresource="", at=at) for at in range(CUT_IN_FILES + 1)]
+    found = [
+        cuts(msgspec.structs.replace(one, old_body=bodies[0], new_body=bodies[1]), view)
+        for one in asked
+    ]
+
+    assert found == [*[{True}] * CUT_IN_FILES, {False}]

@@ -50,8 +50,8 @@ class Spec(msgspec.Struct, rename="camel", gc=False):
     hard: dict[str, Quantity] | None = None
     limits: tuple[Limit, ...] | None = None
     scopes: tuple[str, ...] | None = None
-    # Raw: that some pods are left out is all that is read of it.
-    scope_selector: msgspec.Raw | None = None
+    # That some pods are left out is all that is read of it.
+    scope_selector: dict[str, object] | None = None
 
 
 class Body(msgspec.Struct, gc=False):

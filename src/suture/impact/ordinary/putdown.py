@@ -47,7 +47,11 @@ WIDE: Final = 3
 who retires it makes it smaller first."""
 
 CUT_DOWN: Final = 12
-"""LIMIT: workloads that one actor may make smaller by more than half within the hour."""
+"""LIMIT: workloads that a person may make smaller by more than half within the hour."""
+
+CUT_IN_FILES: Final = 5
+"""LIMIT: workloads that one actor may make so by manifests: one mistaken value is in all of them,
+and who applies them does so for everybody."""
 
 MANY: Final = 2
 """From how many pods on a size was written down."""
@@ -72,7 +76,7 @@ def cut_by_hand(scene: Scene, resized: Resized) -> bool:
         return False
     if scene.view.resource(resized.row) not in (DEPLOYMENTS, STATEFUL_SETS):
         return False
-    return _may_be_cut(scene, resized)
+    return _may_be_cut(scene, resized, CUT_DOWN)
 
 
 def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
@@ -84,14 +88,14 @@ def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
     view, request, row = scene.view, scene.request, resized.row
     if request.subresource or resized.after < MANY or view.resource(row) != DEPLOYMENTS:
         return False
-    if not _may_be_cut(scene, resized) or view.sources(row, Edge.SCALES):
+    if not _may_be_cut(scene, resized, CUT_IN_FILES) or view.sources(row, Edge.SCALES):
         return False
     writers = writers_of_size(request.old_body)
     return len(writers) == 1 and writers_of_size(request.new_body) == writers
 
 
-def _may_be_cut(scene: Scene, resized: Resized) -> bool:
-    """Whether a workload of which nobody asks for more is left enough, by who cut not too many."""
+def _may_be_cut(scene: Scene, resized: Resized, most: int) -> bool:
+    """Whether a workload of which nobody asks for more is left enough, by who cut few others."""
     view, now, row = scene.view, scene.now, resized.row
     if now is None or resized.asked or resized.after * LEFT < resized.before:
         return False
@@ -100,7 +104,7 @@ def _may_be_cut(scene: Scene, resized: Resized) -> bool:
     if asked_for(view, row) > resized.after:
         return False
     identity = scene.actor.user.username
-    return view.history.writes.counted(cut_down(identity), now, HOUR_S) < CUT_DOWN
+    return view.history.writes.counted(cut_down(identity), now, HOUR_S) < most
 
 
 def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
