@@ -6,7 +6,7 @@ are too many, a policy says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from suture.impact.causes.counters import restarter, taken_from
@@ -156,49 +156,31 @@ def _rounds(scene: Scene, word: str, now: Now) -> Iterator[Churn]:
     """
     view, writes = scene.view, scene.view.history.writes
     for uid, resource, count in takings(view, scene.change.direct):
-        if resource != PODS:
-            continue
-        said, holder = 0, taken_from(uid, resource)
+        holder = taken_from(uid, resource)
         # WHY first: the size of an owner is counted only where so many were taken that it may
         # matter, and the longest window counts most.
-        if writes.counted(holder, now, WINDOWS_S[-1]) + count <= REPEATED:
+        if resource != PODS or writes.counted(holder, now, WINDOWS_S[-1]) + count <= REPEATED:
             continue
-        for window_s in WINDOWS_S:
-            taken = writes.counted(holder, now, window_s) + count
-            if taken <= REPEATED:
-                continue
-            owner = view.find_uid(uid)
-            if owner is None:
-                break
-            facts = view.facts(owner)
-            wanted = facts.replicas if isinstance(facts, WorkloadFacts) else None
-            if not wanted or view.terminating(owner):
-                break
-            times = taken // wanted
-            if times >= REPEATED and times > said:
-                said = times
-                yield Churn(
-                    target=scene.victim(owner), what=word, times=times, window_s=window_s,
-                    actors=1, rounds=True, confidence=Confidence.BOUNDED,
-                )  # fmt: skip
+        owner = view.find_uid(uid)
+        facts = view.facts(owner) if owner is not None else None
+        wanted = facts.replicas if isinstance(facts, WorkloadFacts) else None
+        if owner is not None and wanted and not view.terminating(owner):
+            taken = [writes.counted(holder, now, window_s) + count for window_s in WINDOWS_S]
+            rounds = [(one // wanted if one > REPEATED else 0, 1) for one in taken]
+            yield from _again(scene.victim(owner), word, rounds, by_owner=True)
 
 
 def _recreated(scene: Scene, now: Now) -> Iterator[Churn]:
     made, writes = scene.change.rewritten, scene.view.history.writes
     if made is None or not writes.knows(made.after.key):
         return
-    key, said = made.after.key, 0
+    key = made.after.key
     if _own(made.after.key.resource, owned=bool(made.after.owners)) and _is_apart(scene, key, now):
         return
     if _was_own(scene, key) and is_first_try(scene, managers_of(made.after)):
         return
-    for window_s in WINDOWS_S:
-        times = writes.written(key, What.DELETED, now, window_s)
-        if times >= REPEATED and times > said:
-            said = times
-            yield Churn(
-                target=named(key), what="recreated", times=times, window_s=window_s, actors=1
-            )
+    deleted = [(writes.written(key, What.DELETED, now, window_s), 1) for window_s in WINDOWS_S]
+    yield from _again(named(key), "recreated", deleted)
 
 
 def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[Churn]:
@@ -206,7 +188,7 @@ def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[
 
     WHY of one actor: what several do to one workload within the hour is a day's work.
     """
-    request, writes, said = scene.request, scene.view.history.writes, 0
+    request, writes = scene.request, scene.view.history.writes
     if made.before is None or made.after.key.resource not in FOLLOWING:
         return
     holder = restarter(request.user.username, made.before)
@@ -216,14 +198,9 @@ def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[
     # WHY not the latest: reviewed once more, it is counted already.
     if writes.latest(request.key, What.WROTE) == value or not restarts(request, made):
         return
-    for window_s in WINDOWS_S:
-        times = writes.counted(holder, now, window_s) + 1
-        if times >= REPEATED and times > said:
-            said = times
-            yield Churn(
-                target=named(made.after.key, made.after.uid), what="recreated", times=times,
-                window_s=window_s, actors=1, rounds=True, confidence=Confidence.BOUNDED,
-            )  # fmt: skip
+    restarted = [(writes.counted(holder, now, window_s) + 1, 1) for window_s in WINDOWS_S]
+    target = named(made.after.key, made.after.uid)
+    yield from _again(target, "recreated", restarted, by_owner=True)
 
 
 def _status(scene: Scene, now: Now) -> Iterator[Churn]:
@@ -238,43 +215,57 @@ def _scaled(scene: Scene, now: Now) -> Iterator[Churn]:
     resized = scene.change.resized
     if resized is None:
         return
-    key = scene.view.key(resized.row)
-    if not scene.view.history.writes.knows(key):
+    key, writes = scene.view.key(resized.row), scene.view.history.writes
+    if not writes.knows(key):
         return
     victim = scene.victim(resized.row)
     deed = Deed(What.SCALED, scene.request.user.username, resized.after)
-    said = 0
     # WHY not down: step by step a set makes room for the next; what comes back is a flip. WHY not
     # towards what is asked for: one member after the other is no loop.
-    grows = resized.after > resized.before and not _towards(scene.view, resized)
-    for window_s in WINDOWS_S if grows else ():
-        times = scene.view.history.writes.raised(key, What.SCALED, now, window_s) + 1
-        if times >= REPEATED and times > said:
-            said = times
-            actors = scene.view.history.writes.times(key, deed, now, window_s)[1]
-            yield Churn(target=victim, what="scaled", times=times, window_s=window_s, actors=actors)
+    if resized.after > resized.before and not _towards(scene.view, resized):
+        raised = [
+            (
+                writes.raised(key, What.SCALED, now, window_s) + 1,
+                writes.times(key, deed, now, window_s)[1],
+            )
+            for window_s in WINDOWS_S
+        ]
+        yield from _again(victim, "scaled", raised)
     yield from _flipped(scene, What.SCALED, resized.after, victim, now)
 
 
 def _flipped(scene: Scene, what: What, value: int, victim: Victim, now: Now) -> Iterator[Churn]:
-    writes, key, said = scene.view.history.writes, scene.request.key, 0
+    writes, key = scene.view.history.writes, scene.request.key
     deed = Deed(what, scene.request.user.username, value)
-    for window_s in WINDOWS_S:
-        times, actors = writes.flips(key, deed, now, window_s)
-        if times >= REPEATED and times > said:
-            said = times
-            yield Churn(
-                target=victim, what="flipped", times=times, window_s=window_s, actors=actors
-            )
+    yield from _again(victim, "flipped", [writes.flips(key, deed, now, one) for one in WINDOWS_S])
 
 
 def _told(scene: Scene, word: str, deed: Deed, victim: Victim, now: Now) -> Iterator[Churn]:
-    writes, key, said = scene.view.history.writes, scene.request.key, 0
-    for window_s in WINDOWS_S:
-        times, actors = writes.times(key, deed, now, window_s)
-        if times >= REPEATED and times > said:
+    writes, key = scene.view.history.writes, scene.request.key
+    yield from _again(victim, word, [writes.times(key, deed, now, one) for one in WINDOWS_S])
+
+
+def _again(
+    target: Victim, what: str, counts: Iterable[tuple[int, int]], *, by_owner: bool = False
+) -> Iterator[Churn]:
+    """Tell of what repeats: of each window in which it is more often than in the shorter ones.
+
+    `counts` are of `WINDOWS_S`: how often, this time included, and by how many. `by_owner`: of all
+    pods of an owner, so that it is each of them on average.
+    """
+    said = REPEATED - 1
+    for window_s, (times, actors) in zip(WINDOWS_S, counts, strict=True):
+        if times > said:
             said = times
-            yield Churn(target=victim, what=word, times=times, window_s=window_s, actors=actors)
+            yield Churn(
+                target=target,
+                what=what,
+                times=times,
+                window_s=window_s,
+                actors=actors,
+                rounds=by_owner,
+                confidence=Confidence.BOUNDED if by_owner else Confidence.EXACT,
+            )
 
 
 def _towards(view: GraphView, resized: Resized) -> bool:
