@@ -260,12 +260,10 @@ def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[in
     if tally.wanted:
         _take_back(scene, tally, resource, left)
     if tally.wanted and resource == SECRETS:
-        named = _named(scene, resource)
-        tally.in_use += sum(row in left and opens_what_runs(scene, row) for row in named)
+        tally.in_use += sum(opens_what_runs(scene, row) for row in _named(scene, resource, left))
     if tally.wanted and may_work(resource):
         tally.in_use += sum(
-            row in left and causes.wanted(row) and works(scene, row)
-            for row in _named(scene, resource)
+            causes.wanted(row) and works(scene, row) for row in _named(scene, resource, left)
         )
     standing = _standing(scene, resource, left)
     tally.in_use += len(standing)
@@ -277,8 +275,8 @@ def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[in
             tally.wanted -= succeeded(scene, left[0])
     if may_count(resource):
         tally.wanted += sum(
-            row in left and not causes.wanted(row) and _of_staying_release(scene, row)
-            for row in _named(scene, resource)
+            not causes.wanted(row) and _of_staying_release(scene, row)
+            for row in _named(scene, resource, left)
         )
 
 
@@ -332,15 +330,15 @@ def _called_after(scene: Scene, resource: Resource, left: list[int]) -> int:
     if resource not in CHILDREN:
         return 0
     return sum(
-        row in left and not scene.causes.wanted(row) and named_after_living(scene, row)
-        for row in _named(scene, resource)
+        not scene.causes.wanted(row) and named_after_living(scene, row)
+        for row in _named(scene, resource, left)
     )
 
 
-def _named(scene: Scene, resource: Resource) -> list[int]:
-    """Return which objects of a type the request names itself; of a collection the first."""
+def _named(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+    """Return which of the type's objects `left` the request names; of a collection the first."""
     view, asked = scene.view, scene.change.direct[:STANDING_ASKED]
-    return [row for row in asked if view.resource(row) == resource]
+    return [row for row in asked if view.resource(row) == resource and row in left]
 
 
 def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
@@ -350,18 +348,15 @@ def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     a route that leads, or go by a stranger's hand; disruption budgets that hold running pods;
     copies of an original that lives. And, along with their schedule, backups.
     """
-    view = scene.view
     if resource == DISRUPTION_BUDGETS:
-        named = _named(scene, resource)
-        return [row for row in named if row in left and guards(view, row, scene.removed)]
+        named = _named(scene, resource, left)
+        return [row for row in named if guards(scene.view, row, scene.removed)]
     if resource in COPIED:
-        return [
-            row for row in _named(scene, resource) if row in left and copy_of_living(scene, row)
-        ]
+        return [row for row in _named(scene, resource, left) if copy_of_living(scene, row)]
     if not is_custom(resource):
         return []
-    named = [row for row in _named(scene, resource) if row in left and _keeps(scene, row)]
-    return named or left_by_schedule(scene, resource, left)
+    keeping = [row for row in _named(scene, resource, left) if _keeps(scene, row)]
+    return keeping or left_by_schedule(scene, resource, left)
 
 
 def _keeps(scene: Scene, row: int) -> bool:
@@ -387,15 +382,12 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         return []
     return [
         row
-        for row in _named(scene, resource)
-        if row in left
-        and (
-            stands_for_living(view, row, scene.now)
-            or stands_for_route(scene, row)
-            or still_listed(scene, row)
-            or asked_with_outside(scene, row)
-            or spared(scene, row)
-        )
+        for row in _named(scene, resource, left)
+        if stands_for_living(view, row, scene.now)
+        or stands_for_route(scene, row)
+        or still_listed(scene, row)
+        or asked_with_outside(scene, row)
+        or spared(scene, row)
     ]
 
 
