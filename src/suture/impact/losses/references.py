@@ -15,7 +15,7 @@ from typing import Final
 
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import maker_of
-from suture.impact.effects import Confidence, ReferenceBroken, Victim
+from suture.impact.effects import Confidence, ReferenceBroken
 from suture.impact.ground.bodies import listeners_of
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
@@ -78,16 +78,13 @@ _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
 def breaks_references(change: Change) -> bool:
     """Whether a change may take away what others name."""
+    if change.direct or change.cascaded:
+        return True
     made = change.rewritten
-    kept = made is not None and made.before is not None
-    return bool(change.direct or change.cascaded) or (
-        kept
-        and made is not None
-        and (
-            isinstance(made.after.facts, (KeysFacts, CrdFacts))
-            or made.after.key.resource == GATEWAYS
-        )
-    )
+    if made is None or made.before is None:
+        return False
+    of_keys = isinstance(made.after.facts, (KeysFacts, CrdFacts))
+    return of_keys or made.after.key.resource == GATEWAYS
 
 
 def may_be_named(resource: Resource) -> bool:
@@ -138,6 +135,24 @@ def _broken(
     scene: Scene, row: int, key: str, uses: list[Use], *, explained: bool
 ) -> Iterable[ReferenceBroken]:
     """Yield what names an object, or one entry of it where `key` is not empty."""
+    for edge, found in _users(scene, row, key, uses).items():
+        if edge is Edge.PROVIDER and (found.current < SHARED or scene.view.children_of(row)):
+            continue
+        if found.current or found.past or found.pods:
+            yield ReferenceBroken(
+                target=scene.victim(row),
+                key=key,
+                edge=edge,
+                current=found.current,
+                past=found.past,
+                pods=found.pods,
+                users=tuple(map(scene.victim, found.named(scene.limit))),
+                explained=explained,
+            )
+
+
+def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Users]:
+    """Return who names an object, or one entry of it, and cannot do without, for each reason."""
     view = scene.view
     users: dict[Edge, _Users] = {}
     met: set[tuple[Edge, int]] = set()
@@ -172,20 +187,7 @@ def _broken(
                 )
             )
             _object(scene, found, use.row, past=past, asked=near)
-    if Edge.PROVIDER in users and (users[Edge.PROVIDER].current < SHARED or view.children_of(row)):
-        del users[Edge.PROVIDER]
-    for edge, found in users.items():
-        if found.current or found.past or found.pods:
-            yield ReferenceBroken(
-                target=scene.victim(row),
-                key=key,
-                edge=edge,
-                current=found.current,
-                past=found.past,
-                pods=found.pods,
-                users=tuple(map(scene.victim, found.named(scene.limit))),
-                explained=explained,
-            )
+    return users
 
 
 def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
@@ -321,7 +323,7 @@ def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
     gone = before.served_versions if instances and not after.served_versions else ()
     for version in gone:
         yield ReferenceBroken(
-            target=_named(made),
+            target=victim_at(made.after.key, made.after.uid),
             key=version,
             edge=Edge.DEFINITION,
             current=instances,
@@ -329,7 +331,3 @@ def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
             pods=0,
             confidence=Confidence.BOUNDED,
         )
-
-
-def _named(made: Rewritten) -> Victim:
-    return victim_at(made.after.key, made.after.uid)
