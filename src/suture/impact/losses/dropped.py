@@ -164,15 +164,23 @@ def _unnamed(
 ) -> Iterable[EntriesDropped]:
     """Tell of a word that lines named and none names any more."""
     if _names(word, old) and not _names(word, new):
-        yield EntriesDropped(
-            holder=named(made.after.key, made.after.uid),
-            field="data",
-            before=1,
-            dropped=1,
-            entries=(word,),
-            readers=readers,
-            critical=True,
-        )
+        holder = named(made.after.key, made.after.uid)
+        yield _one_gone(holder, "data", word, readers=readers)
+
+
+def _one_gone(
+    holder: Victim, field: str, entry: str, *, readers: int = 0, critical: bool = True
+) -> EntriesDropped:
+    """Return that the one entry of a field goes."""
+    return EntriesDropped(
+        holder=holder,
+        field=field,
+        before=1,
+        dropped=1,
+        entries=(entry,),
+        readers=readers,
+        critical=critical,
+    )
 
 
 def _names(word: str, text: str) -> bool:
@@ -364,15 +372,7 @@ def _default_gone(
         and isinstance(facts := view.facts(one), StorageClassFacts)
         and facts.default
     ]
-    return EntriesDropped(
-        holder=holder,
-        field="metadata.annotations",
-        before=1,
-        dropped=1,
-        entries=(_DEFAULT,),
-        readers=0,
-        critical=not (moved or others),
-    )
+    return _one_gone(holder, "metadata.annotations", _DEFAULT, critical=not (moved or others))
 
 
 def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
@@ -391,12 +391,4 @@ def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     for port in lost:
         # WHY one by one: whoever asks by UDP is not served by what is left of TCP.
-        yield EntriesDropped(
-            holder=named(made.after.key, made.after.uid),
-            field=f"spec.ports[{port}]",
-            before=1,
-            dropped=1,
-            entries=(port,),
-            readers=0,
-            critical=True,
-        )
+        yield _one_gone(named(made.after.key, made.after.uid), f"spec.ports[{port}]", port)
