@@ -279,16 +279,7 @@ def counted(view: GraphView, row: int) -> bool:
         return True
     if resource == JOBS:
         return not view.finished(row)
-    if resource == CRDS:
-        return _instances(view, row) > 0
-    if resource == PODS:
-        return view.serves(row) and bool(view.services_of(row))
-    return False
-
-
-def _instances(view: GraphView, row: int) -> int:
-    facts = view.facts(row)
-    return view.count(facts.resource) if isinstance(facts, CrdFacts) else 0
+    return resource in (CRDS, PODS) and in_use(view, row)
 
 
 def in_use(view: GraphView, row: int) -> bool:
@@ -302,7 +293,8 @@ def in_use(view: GraphView, row: int) -> bool:
     if resource == PODS:
         return view.serves(row) and bool(view.services_of(row))
     if resource == CRDS:
-        return _instances(view, row) > 0
+        facts = view.facts(row)
+        return isinstance(facts, CrdFacts) and view.count(facts.resource) > 0
     if resource == DISRUPTION_BUDGETS:
         # WHY several: a size of one has no floor, and its budget only bars drains.
         return sum(map(view.serving_alike, view.classes_selected(row))) > 1
@@ -405,11 +397,7 @@ def was_made_by(
 
 def tied(view: GraphView, row: int, identity: str, pod_uid: str) -> bool:
     """Whether the model can tie an object to the actor: made by it, or by something it made."""
-    uid = view.uid(row)
-    if view.history.created_by(uid) == identity or (pod_uid and uid == pod_uid):
-        return True
-    queue = view.owner_rows(row)
-    seen = {row}
+    queue, seen = [row], set[int]()
     while queue:
         current = queue.pop()
         if current in seen:

@@ -104,6 +104,4 @@ def _may_return(view: GraphView, host: str, now: Now | None) -> bool:
     if view.find(key) is not None or view.labelled(view.rows(NODES), label or HOSTNAME, name):
         return True
     went = view.history.removed_at(key)
-    return went is not None and (
-        now is None or now.mono_ns - went.at_ns < GONE_FOR_GOOD_S * 1_000_000_000
-    )
+    return went is not None and (now is None or now.ago_s(went.at_ns) < GONE_FOR_GOOD_S)
