@@ -11,7 +11,7 @@ from typing import Final
 
 from suture.impact.causes.explained import answering
 from suture.impact.causes.parents import SIBLINGS, maker_of, rolled_out
-from suture.impact.causes.resting import labels_asked
+from suture.impact.causes.resting import services_behind
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -29,7 +29,6 @@ from suture.model.objects import (
     RouteFacts,
     ServiceFacts,
     ServiceRef,
-    WorkloadFacts,
 )
 
 ROUTE_GROUP: Final = "gateway.networking.k8s.io"
@@ -154,15 +153,8 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
     Together they have as many pods Ready there as it has, they are no older, and no autoscaler
     goes by its name any more. Of a workload behind no Service nothing tells what replaces it.
     """
-    kinds = view.classes_controlled(row, REPLICA_SETS)
-    mine = dict.fromkeys(kinds)
-    pods = [pod for pod in map(view.one_alike, kinds) if pod >= 0]
-    services = dict.fromkeys(service for pod in pods for service in view.services_of(pod))
-    facts = view.facts(row)
-    if not pods and isinstance(facts, WorkloadFacts) and facts.replicas == 0:
-        # WHY: who turns to another first puts the old one to rest, and then takes it away.
-        chosen = view.selecting(view.namespace(row), labels_asked(facts))
-        services = dict.fromkeys(one for one in chosen if view.resource(one) == SERVICES)
+    services = services_behind(view, row)
+    mine = frozenset(view.classes_controlled(row, REPLICA_SETS) if services else ())
     found: dict[int, None] = {}
     for service in services:
         ready, others = 0, 0

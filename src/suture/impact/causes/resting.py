@@ -63,9 +63,8 @@ def remember_rest(view: GraphView, rows: Iterable[int], now: Now) -> None:
         facts = view.facts(row) if view.resource(row) in RESTABLE else None
         if not isinstance(facts, WorkloadFacts) or not _has_none(view, row, facts):
             continue
-        for one in view.selecting(view.namespace(row), labels_asked(facts)):
-            if view.resource(one) == SERVICES:
-                view.history.writes.count(_at_rest(view.uid(one)), now)
+        for one in services_behind(view, row):
+            view.history.writes.count(_at_rest(view.uid(one)), now)
 
 
 def _has_none(view: GraphView, row: int, facts: WorkloadFacts) -> bool:
@@ -103,13 +102,29 @@ def _led_to_rest(view: GraphView, service: int, facts: ServiceFacts, now: Now | 
         return False
     return any(
         isinstance(made := view.facts(row), WorkloadFacts)
-        and selector.matches(labels_asked(made))
+        and selector.matches(_labels_asked(made))
         and _has_none(view, row, made)
         for row in rows
     )
 
 
-def labels_asked(facts: WorkloadFacts) -> dict[str, str]:
+def services_behind(view: GraphView, row: int) -> list[int]:
+    """Return the Services that reach pods of a workload; of one of no size, those that would.
+
+    WHY those: who turns to another first puts the old one to rest, and then takes it away.
+    """
+    kinds = map(view.one_alike, view.classes_controlled(row, REPLICA_SETS))
+    pods = [pod for pod in kinds if pod >= 0]
+    if pods:
+        return list(dict.fromkeys(one for pod in pods for one in view.services_of(pod)))
+    facts = view.facts(row)
+    if not isinstance(facts, WorkloadFacts) or facts.replicas != 0:
+        return []
+    chosen = view.selecting(view.namespace(row), _labels_asked(facts))
+    return [one for one in chosen if view.resource(one) == SERVICES]
+
+
+def _labels_asked(facts: WorkloadFacts) -> dict[str, str]:
     """Return the labels that every pod of a workload bears, as its selector has them."""
     asked = facts.selector.requirements if facts.selector is not None else ()
     return {

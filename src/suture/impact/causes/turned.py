@@ -15,12 +15,12 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import turned
-from suture.impact.causes.resting import labels_asked
+from suture.impact.causes.resting import services_behind
 from suture.impact.ground.change import Rewritten
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import REPLICA_SETS, RESERVED, SERVICES
+from suture.model.names import RESERVED
 from suture.model.objects import (
     ApiServiceFacts,
     ClusterObject,
@@ -102,13 +102,7 @@ def route_left(view: GraphView, service: int, now: Now | None) -> bool:
 
 def left_behind(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
     """Whether traffic has left every Service behind which a workload's pods are, or would be."""
-    facts = view.facts(row)
-    if now is None or not isinstance(facts, WorkloadFacts):
+    if now is None or not isinstance(view.facts(row), WorkloadFacts):
         return False
-    kinds = map(view.one_alike, view.classes_controlled(row, REPLICA_SETS))
-    pods = [pod for pod in kinds if pod >= 0]
-    services = {service for pod in pods for service in view.services_of(pod)}
-    if not pods and facts.replicas == 0:
-        found = view.selecting(view.namespace(row), labels_asked(facts))
-        services = {one for one in found if view.resource(one) == SERVICES}
+    services = services_behind(view, row)
     return bool(services) and all(traffic_left(view, service, removed, now) for service in services)
