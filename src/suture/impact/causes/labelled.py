@@ -85,13 +85,7 @@ def _may_name(raw: bytes) -> bool:
 
 def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
     """Yield what may be meant by the pairs of some labels."""
-    for label, namespace in labels.items():
-        group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
-        if not slash or not label.endswith(_NAMESPACE):
-            continue
-        name = labels.get(f"{group}/{stem}-name") or labels.get(f"{group}/{stem}")
-        if not (name and namespace):
-            continue
+    for group, stem, namespace, name in _pairs(labels):
         built_in = _BY_WORD.get(group.partition(".")[0])
         if built_in is not None:
             yield ObjectKey(built_in, namespace, name)
@@ -99,6 +93,16 @@ def _named(labels: Mapping[str, str]) -> Iterator[ObjectKey]:
             yield ObjectKey(Resource(group, plural), namespace, name)
             if plural == GATEWAYS.plural:
                 yield ObjectKey(GATEWAYS, namespace, name)
+
+
+def _pairs(labels: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the pairs of some labels: their group, what both are called, namespace and name."""
+    for label, namespace in labels.items():
+        if namespace and label.endswith(_NAMESPACE):
+            group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
+            name = labels.get(f"{group}/{stem}{_NAME}") or labels.get(f"{group}/{stem}")
+            if slash and name:
+                yield group, stem, namespace, name
 
 
 def _beside(view: GraphView, labels: Mapping[str, str], namespace: str) -> Iterator[ObjectKey]:
@@ -234,13 +238,8 @@ def _of_domain(view: GraphView, labels: Mapping[str, str]) -> Iterator[ObjectKey
 
     So an operator marks what it makes with `<group>/owning-resource` and `…-namespace`.
     """
-    for label, namespace in labels.items():
-        group, slash, stem = label.removesuffix(_NAMESPACE).rpartition("/")
-        if not (slash and namespace and label.endswith(_NAMESPACE)):
-            continue
-        if stem.partition("-")[0] not in _OWNING or group.endswith(_OTHER_GROUPS):
-            continue
-        if name := labels.get(f"{group}/{stem}-name") or labels.get(f"{group}/{stem}"):
+    for group, stem, namespace, name in _pairs(labels):
+        if stem.partition("-")[0] in _OWNING and not group.endswith(_OTHER_GROUPS):
             for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
                 yield ObjectKey(resource, namespace, name)
 
