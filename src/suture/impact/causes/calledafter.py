@@ -8,7 +8,7 @@ a label that is called like its kind says as much, as `searchcluster: orders`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from suture.impact.causes.counters import removals
@@ -92,20 +92,22 @@ def said_parents(view: GraphView, row: int) -> Iterator[ObjectKey]:
 
 def _by_plural(view: GraphView) -> dict[str, list[Resource]]:
     """Return the custom types by their plurals."""
-    found: dict[str, list[Resource]] = {}
-    for row in view.rows(CRDS):
-        facts = view.facts(row)
-        if isinstance(facts, CrdFacts):
-            found.setdefault(facts.resource.plural, []).append(facts.resource)
-    return found
+    return types_by(view, lambda facts: (facts.resource.plural,))
 
 
 def _by_word(view: GraphView) -> dict[str, list[Resource]]:
     """Return the custom types by what an identity may be called that runs them."""
+    return types_by(view, lambda facts: words_of_name(str(facts.resource)))
+
+
+def types_by(
+    view: GraphView, names: Callable[[CrdFacts], Iterable[str]]
+) -> dict[str, list[Resource]]:
+    """Return the custom types by what of their definitions is asked."""
     found: dict[str, list[Resource]] = {}
     for row in view.rows(CRDS):
         facts = view.facts(row)
         if isinstance(facts, CrdFacts):
-            for word in words_of_name(str(facts.resource)):
-                found.setdefault(word, []).append(facts.resource)
+            for name in names(facts):
+                found.setdefault(name, []).append(facts.resource)
     return found

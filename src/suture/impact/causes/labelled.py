@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from suture.impact.causes.calledafter import FEW_ENDS, called_after
+from suture.impact.causes.calledafter import FEW_ENDS, called_after, types_by
 from suture.impact.causes.counters import removals
 from suture.impact.causes.over import outlived
 from suture.impact.ground.kinds import is_custom
@@ -35,7 +35,6 @@ from suture.model.names import (
     Resource,
     plural_of,
 )
-from suture.model.objects import CrdFacts
 from suture.model.writes import HOUR_S, number
 
 LABELS_KEPT: Final = 4_096
@@ -261,12 +260,7 @@ def kept_beside(view: GraphView, label: str, name: str, identity: str) -> Iterat
 
 def _by_domain(view: GraphView) -> dict[str, list[Resource]]:
     """Return the custom types whose objects are in namespaces, by the domain of their groups."""
-    found: dict[str, list[Resource]] = {}
-    for row in view.rows(CRDS):
-        facts = view.facts(row)
-        if isinstance(facts, CrdFacts) and facts.namespaced:
-            found.setdefault(_domain(facts.resource.group), []).append(facts.resource)
-    return found
+    return types_by(view, lambda one: (_domain(one.resource.group),) if one.namespaced else ())
 
 
 def _domain(group: str) -> str:
