@@ -91,13 +91,18 @@ def answering(view: GraphView, ref: ServiceRef) -> int:
     return view.serving_count(row)
 
 
-def creation(view: GraphView, namespace: str, labels: Mapping[str, str]) -> Call:
-    """Return the call that makes a pod."""
+def creation(
+    view: GraphView,
+    namespace: str,
+    labels: Mapping[str, str],
+    of_namespace: Mapping[str, str] | None = None,
+) -> Call:
+    """Return the call that makes a pod; where they would be others, with labels `of_namespace`."""
     return Call(
         operation="CREATE",
         resource=PODS,
         namespace=namespace,
-        namespace_labels=view.namespace_labels(namespace),
+        namespace_labels=view.namespace_labels(namespace) if of_namespace is None else of_namespace,
         labels=labels,
     )
 

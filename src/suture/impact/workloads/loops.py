@@ -16,6 +16,7 @@ import msgspec
 
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import LoopClosed, Victim
+from suture.impact.ground.bars import CONFIGURATIONS, creation
 from suture.impact.ground.change import Change
 from suture.impact.nodes.agents import NODE_CRITICAL
 from suture.impact.scene import Scene, named
@@ -26,16 +27,12 @@ from suture.model.matchsets import Call, Evaluate, Match, matches
 from suture.model.names import (
     CRDS,
     DAEMON_SETS,
-    MUTATING_WEBHOOKS,
     NAMESPACES,
-    PODS,
     SERVICES,
-    VALIDATING_WEBHOOKS,
     ObjectKey,
 )
 from suture.model.objects import ClusterObject, CrdFacts, ServiceRef, Webhook, WebhookFacts
 
-CONFIGURATIONS = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 HOOKS = 1_000
 """LIMIT: fail-closed webhooks that are looked at; clusters have some ten, and three that each
 match every pod of a thousand are a ring already."""
@@ -214,13 +211,7 @@ class _Needs:
         known = namespace_labels(self._view, space)
         if written is not None and written.key == ObjectKey(NAMESPACES, "", space):
             known = written.labels
-        return Call(
-            operation="CREATE",
-            resource=PODS,
-            namespace=space,
-            namespace_labels=known,
-            labels=labels,
-        )
+        return creation(self._view, space, labels, known)
 
     def _stands_for(self, conversion: Gate, gate: Gate) -> bool:
         """Whether a gate's pods are kept by an instance of the type that a conversion serves."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from suture.impact.effects import Confidence, Hollowed, SelectionChanged
+from suture.impact.ground.bars import creation
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene
 from suture.impact.traffic.networkpolicies import POLICIES
@@ -19,11 +20,10 @@ from suture.impact.workloads.room import pods_confined, without_room
 from suture.model.edges import Selection
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.graph import GraphView
-from suture.model.matchsets import Call, Match, matches
+from suture.model.matchsets import Match, matches
 from suture.model.names import (
     MUTATING_WEBHOOKS,
     NAMESPACES,
-    PODS,
     VALIDATING_WEBHOOKS,
     Resource,
 )
@@ -177,18 +177,6 @@ def hooks_by_space(view: GraphView) -> Iterator[tuple[int, Webhook]]:
 def _asked(
     scene: Scene, hook: Webhook, name: str, labels: Mapping[str, str], kinds: list[int]
 ) -> bool:
-    return any(
-        matches(
-            hook,
-            Call(
-                operation="CREATE",
-                resource=PODS,
-                namespace=name,
-                namespace_labels=labels,
-                labels=scene.view.labels(kind),
-            ),
-            scene.evaluate,
-        )
-        is not Match.NO
-        for kind in kinds
-    )
+    view = scene.view
+    calls = (creation(view, name, view.labels(kind), labels) for kind in kinds)
+    return any(matches(hook, call, scene.evaluate) is not Match.NO for call in calls)
