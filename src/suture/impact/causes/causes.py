@@ -26,7 +26,6 @@ from suture.impact.causes.explained import (
     self_healing,
     space_ends,
     type_ends,
-    wanted,
 )
 from suture.impact.causes.labelled import (
     label_names_ended,
@@ -44,6 +43,7 @@ from suture.impact.causes.parents import (
     all_end,
     has_sets,
     manager_ends,
+    wanted,
 )
 from suture.impact.causes.resting import keeper_rests
 from suture.impact.causes.surplus import Surplus

@@ -301,17 +301,6 @@ def in_use(view: GraphView, row: int) -> bool:
     return False
 
 
-def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
-    """Whether a live parent, itself not going, still asks for an object.
-
-    That is its controller, or the custom resource that finds it by label or name.
-    """
-    controller = view.controller(row)
-    parents = [controller] if controller >= 0 else []
-    parents += [one for one, present in view.targets(row, Edge.PARENT) if present]
-    return any(one not in removed and not view.terminating(one) for one in parents)
-
-
 def stands_for_living(view: GraphView, row: int, now: Now | None) -> bool:
     """Whether a custom resource is what a Ready pod or node is known by: its own, and of its name.
 

@@ -57,6 +57,20 @@ def maker_of(view: GraphView, pod: int) -> int:
     return maker
 
 
+def parents_of(view: GraphView, row: int) -> list[int]:
+    """Return what asks for an object: its controller, and who finds it by label or name."""
+    controller = view.controller(row)
+    found = [controller] if controller >= 0 else []
+    found += [one for one, present in view.targets(row, Edge.PARENT) if present]
+    return list(dict.fromkeys(found))
+
+
+def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
+    """Whether a live parent, itself not going, still asks for an object."""
+    parents = parents_of(view, row)
+    return any(one not in removed and not view.terminating(one) for one in parents)
+
+
 def wanted_count(view: GraphView, parent: int) -> int | None:
     """Return how many children a custom resource says that it wants; None where it does not."""
     facts = view.facts(parent)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from suture.impact.causes.labelled import label_parent
 from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.lowered import stops
-from suture.impact.causes.parents import SIBLINGS, wanted_count
+from suture.impact.causes.parents import SIBLINGS, parents_of, wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.builtin import SCALERS
@@ -59,8 +59,7 @@ def asked_for(
 
 def _parents(view: GraphView, row: int) -> list[int]:
     """Return what keeps a workload: by owner, as a rule says, or by the labels of one without."""
-    parents = [owner.row for owner in view.owners(row) if owner.controller and owner.present]
-    parents += [parent for parent, present in view.targets(row, Edge.PARENT) if present]
+    parents = parents_of(view, row)
     key = label_parent(view, row) if not parents else None
     named = view.find(key) if key is not None else None
     return parents if named is None or view.gone(named) else [named]

@@ -15,7 +15,7 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
-from suture.impact.causes.parents import wanted_count
+from suture.impact.causes.parents import parents_of, wanted_count
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
@@ -322,13 +322,6 @@ def _with_those_away(scene: Scene, maker: int) -> int:
 def _is_member(pod: str, name: str) -> bool:
     before, _, number = pod.rpartition("-")
     return before == name and number.isdecimal()
-
-
-def parents_of(view: GraphView, row: int) -> list[int]:
-    """Return what made an object: its controller, and who finds it by label or name."""
-    found = [one.row for one in view.owners(row) if one.controller and one.present]
-    found += [parent for parent, present in view.targets(row, Edge.PARENT) if present]
-    return list(dict.fromkeys(found))
 
 
 def stem(view: GraphView, row: int) -> str:
