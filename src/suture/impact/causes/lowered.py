@@ -14,14 +14,14 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from suture.impact.causes.marked import note_lowered
-from suture.impact.causes.parents import has_idle
+from suture.impact.causes.parents import has_idle, wants_none
 from suture.impact.causes.stepdown import note_size
 from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.difference import numbers_changed
 from suture.model.graph import GraphView
 from suture.model.names import PODS, REPLICA_SETS, SERVICES, Resource
-from suture.model.objects import ServiceFacts, WorkloadFacts
+from suture.model.objects import ServiceFacts
 from suture.model.request import Request
 
 CHILDREN_COUNTED: Final = 1_000
@@ -103,7 +103,7 @@ class Lowered:
         return sum(
             view.resource(one) == resource and (of_type or group_of(view, one) == group)
             for one in view.staying(view.children_of(parent))
-            if not view.terminating(one) and not (awake and _is_stopped(view, one))
+            if not view.terminating(one) and not (awake and wants_none(view, one))
         )
 
 
@@ -124,11 +124,6 @@ def is_beyond(view: GraphView, parent: int, resource: Resource, row: int) -> boo
 def stops(view: GraphView, row: int) -> bool:
     """Whether a parent can spare a workload, of those of its type that are not stopped yet."""
     return Lowered(view).lets_go(row, view.resource(row), awake=True)
-
-
-def _is_stopped(view: GraphView, row: int) -> bool:
-    facts = view.facts(row)
-    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
 
 
 def _for_each(sizes: Mapping[str, int], kind: str) -> int | None:

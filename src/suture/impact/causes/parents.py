@@ -77,6 +77,12 @@ def wanted_count(view: GraphView, parent: int) -> int | None:
     return facts.wanted if isinstance(facts, CustomFacts) else None
 
 
+def wants_none(view: GraphView, workload: int) -> bool:
+    """Whether a workload is to have no pods."""
+    facts = view.facts(workload)
+    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
+
+
 def spare(view: GraphView, parent: int, resource: Resource) -> int:
     """Return how many children of a type live beyond what their custom resource wants.
 
@@ -199,10 +205,8 @@ def rolled_out(view: GraphView, row: int) -> bool:
     """Whether a ReplicaSet is history: its Deployment lives, and it wants and has no pods."""
     if view.resource(row) != REPLICA_SETS:
         return False
-    facts = view.facts(row)
     return (
-        isinstance(facts, WorkloadFacts)
-        and facts.replicas == 0
+        wants_none(view, row)
         and all(view.one_alike(kind) < 0 for kind in view.classes_owned(row))
         and view.controller(row) >= 0
     )

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Final
 
 from suture.impact.causes.over import is_over
-from suture.impact.causes.parents import maker_of
+from suture.impact.causes.parents import maker_of, wants_none
 from suture.impact.effects import Confidence, ReferenceBroken
 from suture.impact.ground.bodies import listeners_of
 from suture.impact.ground.change import Change, Rewritten
@@ -43,7 +43,7 @@ from suture.model.names import (
     WORKLOADS,
     Resource,
 )
-from suture.model.objects import CrdFacts, WorkloadFacts
+from suture.model.objects import CrdFacts
 
 BREAKING: Final = frozenset(
     {
@@ -273,8 +273,7 @@ def _is_revision(view: GraphView, replica_set: int) -> bool:
     controller = view.controller(replica_set)
     if controller >= 0 and view.resource(controller) == DEPLOYMENTS:
         return True
-    facts = view.facts(replica_set)
-    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
+    return wants_none(view, replica_set)
 
 
 def _keys_gone(made: Rewritten) -> list[str]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.parents import wants_none
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.sweeps import OTHERS, swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.names import DEPLOYMENTS, RESERVED, STATEFUL_SETS
-from suture.model.objects import WorkloadFacts
 
 NOBODY: Final = -1
 
@@ -37,13 +37,5 @@ def kept_up(scene: Scene, resized: Resized) -> int:
         for row in view.rows(resource, space)
         if row != resized.row
     )
-    return (
-        1
-        if swept(scene, others, lambda row: _is_stopped(scene, row), What.SCALED) >= OTHERS
-        else NOBODY
-    )
-
-
-def _is_stopped(scene: Scene, row: int) -> bool:
-    facts = scene.view.facts(row)
-    return isinstance(facts, WorkloadFacts) and facts.replicas == 0
+    stopped = swept(scene, others, lambda row: wants_none(view, row), What.SCALED)
+    return 1 if stopped >= OTHERS else NOBODY
