@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from suture.impact.causes.parents import asks_as_before
 from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.writes import HOUR_S
 
 _NAMESPACE: Final = "-namespace"
 _MARK: Final = b'-namespace"'
@@ -33,17 +32,8 @@ def bound_ends(view: GraphView, row: int) -> bool:
 
 
 def bound_wants(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
-    """Whether what an object is bound to is there, and stays as it was.
-
-    WHY not one that was written within the hour: what it is bound to may change with it.
-    """
-    writes = view.history.writes
-    return any(
-        one not in removed
-        and not view.terminating(one)
-        and (now is None or not writes.written(view.key(one), What.WROTE, now, HOUR_S))
-        for one in _bound_to(view, row)
-    )
+    """Whether what an object is bound to is there, and stays as it was."""
+    return any(asks_as_before(view, one, removed, now) for one in _bound_to(view, row))
 
 
 def _bound_to(view: GraphView, row: int) -> list[int]:

@@ -19,6 +19,7 @@ from typing import Final
 from suture.impact.causes.calledafter import FEW_ENDS, called_after, types_by
 from suture.impact.causes.counters import removals
 from suture.impact.causes.over import outlived
+from suture.impact.causes.parents import asks_as_before
 from suture.impact.ground.kinds import is_custom
 from suture.model.actor import account_of
 from suture.model.clock import Now
@@ -271,13 +272,6 @@ def _domain(group: str) -> str:
 def label_parent_wants(
     view: GraphView, key: ObjectKey | None, removed: Collection[int], now: Now | None
 ) -> bool:
-    """Whether the parent that the labels of an object name, `key`, is there, and stays as it was.
-
-    WHY not one that was written within the hour: what it is served by may have changed with it.
-    """
+    """Whether the parent that labels name, `key`, is there, and stays as it was."""
     parent = view.find(key) if key is not None else None
-    if key is None or parent is None or parent in removed:
-        return False
-    if view.gone(parent) or view.terminating(parent):
-        return False
-    return now is None or not view.history.writes.written(key, What.WROTE, now, HOUR_S)
+    return parent is not None and asks_as_before(view, parent, removed, now)

@@ -16,6 +16,8 @@ from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
 from suture.impact.ground.inventory import was_suspended
 from suture.impact.ground.kinds import is_custom
+from suture.model.clock import Now
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
 from suture.model.graph import GraphView
@@ -33,6 +35,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.writes import HOUR_S
 
 GENERATION: Final = 64
 """LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
@@ -69,6 +72,17 @@ def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
     """Whether a live parent, itself not going, still asks for an object."""
     parents = parents_of(view, row)
     return any(one not in removed and not view.terminating(one) for one in parents)
+
+
+def asks_as_before(view: GraphView, parent: int, removed: Collection[int], now: Now | None) -> bool:
+    """Whether a parent that names its children by itself stays, and as it was.
+
+    WHY not one that was written within the hour: whom it asks for may have changed with it.
+    """
+    if parent in removed or view.terminating(parent):
+        return False
+    writes = view.history.writes
+    return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
 
 
 def wanted_count(view: GraphView, parent: int) -> int | None:
