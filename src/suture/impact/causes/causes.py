@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from suture.impact.causes.agreed import (
-    ends_as_agreed,
-    goes_with_member,
-    idle_as_agreed,
-    is_agreed,
-)
-from suture.impact.causes.bound import bound_ends, bound_wants
+from suture.impact.causes.agreed import goes_with_member, idle_as_agreed, is_agreed
+from suture.impact.causes.apart import Apart
 from suture.impact.causes.explained import (
     KEPT_BY_NAME,
     RECREATED_BY,
@@ -27,27 +22,14 @@ from suture.impact.causes.explained import (
     space_ends,
     type_ends,
 )
-from suture.impact.causes.labelled import (
-    label_names_ended,
-    label_parent,
-    label_parent_ends,
-    label_parent_wants,
-)
 from suture.impact.causes.leftout import left_out, set_aside
 from suture.impact.causes.lowered import Lowered
 from suture.impact.causes.marked import others_marked
 from suture.impact.causes.oftype import cause_of_type
 from suture.impact.causes.over import is_over, outlived
-from suture.impact.causes.parents import (
-    GENERATION,
-    all_end,
-    has_sets,
-    manager_ends,
-    wanted,
-)
+from suture.impact.causes.parents import GENERATION, all_end, has_sets, manager_ends, wanted
 from suture.impact.causes.resting import keeper_rests
 from suture.impact.causes.surplus import Surplus
-from suture.impact.causes.timed import time_is_up
 from suture.impact.causes.within import ends_whole, holds_others
 from suture.impact.ground.change import Change
 from suture.impact.ground.kinds import is_custom
@@ -112,8 +94,6 @@ class Causes:
         self._view = view
         self._renames = renames
         self._now = now
-        self._body = body if len(change.direct) == 1 else b""
-        self._direct = change.direct
         self._known: dict[int, bool] = {}
         self._judged: dict[Resource, frozenset[int]] = {}
         self._of_lots: dict[int, int] = {}
@@ -128,13 +108,13 @@ class Causes:
         self._overs: dict[int, bool] = {}
         self._healing: dict[int, bool] = {}
         self._wanted: dict[int, bool] = {}
-        self._named: dict[int, ObjectKey | None] = {}
         self._services: dict[int, list[int]] = {}
         self._surplus, self._lowered = Surplus(view), Lowered(view)
         self._barred: Callable[[int], bool] | None = None
         self._root = False
-        if len(change.direct) == 1:
-            root = change.direct[0]
+        root = change.direct[0] if len(change.direct) == 1 else -1
+        self._apart = Apart(view, identity, now, root, body)
+        if root >= 0:
             self._root = ends_whole(view, root, self.removed, identity, now) or (
                 self.explains(root)
                 and not holds_others(view, root, self.removed, self.marks, identity)
@@ -206,7 +186,7 @@ class Causes:
             return not (is_custom(resource) and others_marked(view, row, self._now))
         if view.has_owner(row):
             return False
-        return manager_ends(view, row) or (self.few and self._ends_alone(row))
+        return manager_ends(view, row) or (self.few and self._apart.ends(row))
 
     def unexplained(self, resource: Resource, rows: list[int]) -> list[int]:
         """Return which of some objects of a type, no pods, no recorded cause accounts for."""
@@ -254,7 +234,7 @@ class Causes:
                 row for row in rows if row not in found and self._lowered.lets_go(row, resource)
             )
         if self.few:
-            found.update(row for row in rows if row not in found and self._ends_alone(row))
+            found.update(row for row in rows if row not in found and self._apart.ends(row))
         if any(map(view.terminating, self.marks())):
             owned_too, managers = set(view.owned(rows)), view.pointing(rows, Edge.MANAGED_BY)
             found.update(
@@ -375,7 +355,9 @@ class Causes:
         alike = self._view.alike(row)
         known = self._wanted.get(alike)
         if known is None:
-            known = wanted(self._view, row, self.removed) or (self.few and self._wanted_apart(row))
+            known = wanted(self._view, row, self.removed) or (
+                self.few and self._apart.wanted(row, self.removed)
+            )
             self._wanted[alike] = known
         return known
 
@@ -447,30 +429,6 @@ class Causes:
         if not (left_out(view, row) and outlived(view, row)):
             return False
         return CLAIMS not in self.kinds or (len(self.kinds) == 1 and set_aside(view, row))
-
-    def _ends_alone(self, row: int) -> bool:
-        """Whether what no owner answers for ends with another parent, or by what it says itself."""
-        view = self._view
-        return (
-            label_parent_ends(view, row, self._named_parent(row), self._now)
-            or label_names_ended(view, row, self._identity, self._now)
-            or bound_ends(view, row)
-            or ends_as_agreed(view, row, self._now)
-            or time_is_up(view, row, self._now, self._body if row in self._direct else b"")
-        )
-
-    def _wanted_apart(self, row: int) -> bool:
-        """Whether a parent that no ownerReference names stays, and asks for an object as before."""
-        view, removed, now = self._view, self.removed, self._now
-        return label_parent_wants(view, self._named_parent(row), removed, now) or bound_wants(
-            view, row, removed, now
-        )
-
-    def _named_parent(self, row: int) -> ObjectKey | None:
-        """Return the parent that the labels of an object without owner name, looked up once."""
-        if row not in self._named:
-            self._named[row] = label_parent(self._view, row)
-        return self._named[row]
 
     def _home_ends(self, row: int) -> bool:
         place = self._view.place(row)

@@ -38,7 +38,7 @@ _HEAD: Final = 65_536
 the beginning, before owners and managed fields."""
 
 
-def time_is_up(view: GraphView, row: int, now: Now | None, body: bytes = b"") -> bool:
+def time_is_up(view: GraphView, row: int, now: Now | None, body: bytes) -> bool:
     """Whether an object that nothing keeps says that it ends, and that was before now.
 
     `body` is the object itself, where the request names it: only there are its annotations.
