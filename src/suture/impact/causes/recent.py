@@ -55,7 +55,7 @@ from suture.impact.causes.together import remember_cut, remember_least
 from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_taken
 from suture.impact.ground.bodies import annotations_of, status_bytes
-from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.ground.fit import Asked, is_shut, movable
 from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import holder, node_behind
@@ -179,7 +179,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     elif change.direct and request.gvr.resource == NODES:
         _remember_end(view, change.direct[0], now)
     if change.resized is not None and not change.resized.asked:
-        _remember_size(request, change, view, now)
+        _remember_size(request, change.resized, view, now)
         remember_cut(view, request.user.username, change.resized, now)
     made = change.rewritten
     if made is not None:
@@ -249,25 +249,14 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
                 writes.count(taken_apart(view.uid(manager), key.resource), now)
             if key.resource in PARTS:
                 writes.count(part_taken(view.key(manager), key.resource), now)
-        if key.resource == PODS:
-            remember_ended(view, row, now)
-        elif key.resource == NODES:
-            # WHY not while it is kept: whether it was drained meanwhile tells only its end.
-            _remember_end(view, row, now, goes=not holder(view, row))
-        elif is_custom(key.resource):
-            remember_agreed_end(view, row, identity, now)
-            if (node := node_behind(request, view, row)) is not None:
-                writes.note_closed(view.name(node), now)
-                writes.count(with_machine(view.uid(node)), now)
-            forget_mark(view, row, now)
+        _remember_gone(request, row, view, now)
     if len(change.direct) == 1:
-        (one,) = change.direct
-        if view.resource(one) in BOUND:
-            writes.count(not_back(identity, view.resource(one)), now)
-        if view.resource(one) in MOUNTED and view.uses(one, _MOUNTS):
-            person = account_of(identity) is None
-            resource = view.resource(one)
-            writes.count(before_users(identity) if person else not_back(identity, resource), now)
+        resource = view.resource(change.direct[0])
+        mounted = resource in MOUNTED and bool(view.uses(change.direct[0], _MOUNTS))
+        if mounted and account_of(identity) is None:
+            writes.count(before_users(identity), now)
+        elif mounted or resource in BOUND:
+            writes.count(not_back(identity, resource), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
             writes.count(remover(identity, resource), now, count)
@@ -276,6 +265,22 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         writes.count(taken_from(owner, resource), now, count)
     remember_rest(view, change.direct[:DIRECT_NOTED], now)
     note_taken(view, change.direct[:DIRECT_NOTED], what, identity, now)
+
+
+def _remember_gone(request: Request, row: int, view: GraphView, now: Now) -> None:
+    """Remember what the end of one pod, node or custom resource says of others."""
+    resource = view.resource(row)
+    if resource == PODS:
+        remember_ended(view, row, now)
+    elif resource == NODES:
+        # WHY not while it is kept: whether it was drained meanwhile tells only its end.
+        _remember_end(view, row, now, goes=not holder(view, row))
+    elif is_custom(resource):
+        remember_agreed_end(view, row, request.user.username, now)
+        if (node := node_behind(request, view, row)) is not None:
+            view.history.writes.note_closed(view.name(node), now)
+            view.history.writes.count(with_machine(view.uid(node)), now)
+        forget_mark(view, row, now)
 
 
 def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:
@@ -299,10 +304,7 @@ def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource,
     return [(view.uid(row), resource, count) for (row, resource), count in found.items()]
 
 
-def _remember_size(request: Request, change: Change, view: GraphView, now: Now) -> None:
-    resized = change.resized
-    if resized is None:
-        return
+def _remember_size(request: Request, resized: Resized, view: GraphView, now: Now) -> None:
     writes, identity, key = view.history.writes, request.user.username, view.key(resized.row)
     for size in (resized.before, resized.after):
         writes.note(key, Deed(What.SCALED, identity, size), now)
@@ -315,22 +317,15 @@ def _remember_size(request: Request, change: Change, view: GraphView, now: Now) 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:
     writes, identity, key = view.history.writes, request.user.username, after.key
-    if key.resource in MOUNTED and _was_in_use(view, key, identity, now):
-        writes.count(not_back(identity, key.resource), now, -1)
-    if key.resource in BOUND and _took_away(view, key, identity, now):
+    bound = key.resource in BOUND
+    again = (bound or key.resource in MOUNTED) and _took_away(view, key, identity, now)
+    if again and (bound or any(view.named_by(key, edge) for edge in _MOUNTS)):
         writes.count(not_back(identity, key.resource), now, -1)
     if is_custom(key.resource):
         remember_next_life(key, view, now)
     writes.count(creator(identity, key.resource), now)
     writes.count(creator_in(identity, key.resource, key.namespace), now)
     writes.count(creator_like(identity, key), now)
-
-
-def _was_in_use(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
-    """Whether an actor makes again what it took away, and something names that."""
-    if not _took_away(view, key, identity, now):
-        return False
-    return any(view.named_by(key, edge) for edge in _MOUNTS)
 
 
 def _took_away(view: GraphView, key: ObjectKey, identity: str, now: Now) -> bool:
