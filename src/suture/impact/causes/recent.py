@@ -202,20 +202,27 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         view.history.writes.note(request.key, deed, now)
     if request.gvr.resource == PODS and request.operation is Operation.UPDATE:
         remember_member(request, view, now)
-    if request.subresource == "scale" and is_custom(request.gvr.resource):
+    if is_custom(request.gvr.resource) and request.operation is not Operation.DELETE:
+        _remember_custom(request, change, view, now)
+
+
+def _remember_custom(request: Request, change: Change, view: GraphView, now: Now) -> None:
+    """Remember what a write of a custom resource says of what its operator does next."""
+    if request.subresource == "scale":
         remember_scale(request, view, now)
-    if is_custom(request.key.resource) and request.operation is not Operation.DELETE:
-        remember_replaced(request, view, now)
-    if rewrites_custom(request) and not change.direct:
-        remember_parts(request, view, now)
-        remember_pruned(request, view, now)
-        remember_leave(request, view, now)
-        if request.old is not None and asks_for_another(request.old_body, request.new_body):
-            view.history.writes.count(ordered(request.old.uid), now)
-            view.history.writes.count(ordered_by(request.old.uid, request.user.username), now)
-        if request.old is not None and _annotates(request):
-            view.history.writes.count(annotated(request.old.uid), now)
-            remember_mark(request, view, now)
+    remember_replaced(request, view, now)
+    if not rewrites_custom(request) or change.direct:
+        return
+    remember_parts(request, view, now)
+    remember_pruned(request, view, now)
+    remember_leave(request, view, now)
+    writes, old = view.history.writes, request.old
+    if old is not None and asks_for_another(request.old_body, request.new_body):
+        writes.count(ordered(old.uid), now)
+        writes.count(ordered_by(old.uid, request.user.username), now)
+    if old is not None and _annotates(request):
+        writes.count(annotated(old.uid), now)
+        remember_mark(request, view, now)
 
 
 def _gives_orders(request: Request) -> bool:
