@@ -172,10 +172,7 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
     children = view.staying(view.children_of(row))
     if not 0 < len(children) <= CHILDREN_COUNTED:
         return
-    alive = [one for one in children if not view.terminating(one)]
-    counts = Counter(str(view.resource(one)) for one in alive)
-    groups: Counter[str] | None = None
-    numbers: dict[tuple[Resource, str], set[int]] | None = None
+    alive = _Children(view, [one for one in children if not view.terminating(one)])
     for before, after in numbers_changed(request.old_body, request.new_body):
         if after > before:
             writes.note_raised(view.uid(row), before)
@@ -186,43 +183,51 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
         if after <= 0:
             continue
         if before > 1:
-            note_size(view, row, alive, before, after)
-        fewer = [kind for kind, count in counts.items() if count == before]
-        if not fewer and before < len(alive):
-            groups = groups or Counter(group_of(view, one) for one in alive)
-            fewer = [group for group, count in groups.items() if count == before]
-        numbered: list[tuple[Resource, str]] = []
-        if not fewer and 1 < before < len(alive):
-            numbers = numbers or _numbers_of(view, alive)
-            numbered = _numbered_to(numbers, before)
-            fewer = _alone(numbered)
-        # WHY not of what is numbered: there it is known which of them go, or meant by two numbers.
-        named = {str(resource) for resource, _ in numbered}
-        fewer += [
-            _times(kind, count // before)
-            for kind, count in counts.items()
-            if kind not in MANIFOLD and not count % before and 1 < count // before <= EACH
-            if kind not in named
-        ]
-        for kind in fewer:
+            note_size(view, row, alive.rows, before, after)
+        for kind in alive.that_are(before):
             writes.note_fewer(view.uid(row), kind, after)
 
 
-def _numbers_of(view: GraphView, children: Iterable[int]) -> dict[tuple[Resource, str], set[int]]:
-    """Return which numbers the children of a type bear, by each of their labels."""
-    found: defaultdict[tuple[Resource, str], set[int]] = defaultdict(set)
-    for one in children:
-        resource = view.resource(one)
-        for label, value in view.labels(one).items():
-            found[resource, label].add(_number(value))
-    return found
+class _Children:
+    """What the children of one parent have in common, counted once each when it is asked for."""
 
+    __slots__ = ("_groups", "_kinds", "_numbers", "_view", "rows")
 
-def _numbered_to(
-    numbers: Mapping[tuple[Resource, str], set[int]], count: int
-) -> list[tuple[Resource, str]]:
-    """Return which types of children are numbered from 0 to below `count`, and by which labels."""
-    return [at for at, has in numbers.items() if len(has) == count == max(has) + 1]
+    def __init__(self, view: GraphView, rows: list[int]) -> None:
+        self._view, self.rows = view, rows
+        self._kinds = Counter(str(view.resource(one)) for one in rows)
+        self._groups: Counter[str] | None = None
+        self._numbers: dict[tuple[Resource, str], set[int]] | None = None
+
+    def that_are(self, count: int) -> list[str]:
+        """Return by what those are remembered of which there are so many, or a few for each."""
+        found = [kind for kind, has in self._kinds.items() if has == count]
+        if not found and count < len(self.rows):
+            self._groups = self._groups or Counter(group_of(self._view, one) for one in self.rows)
+            found = [group for group, has in self._groups.items() if has == count]
+        numbered: list[tuple[Resource, str]] = []
+        if not found and 1 < count < len(self.rows):
+            numbered = self._numbered_to(count)
+            found = _alone(numbered)
+        # WHY not of what is numbered: there it is known which of them go, or meant by two numbers.
+        named = {str(resource) for resource, _ in numbered}
+        return found + [
+            _times(kind, has // count)
+            for kind, has in self._kinds.items()
+            if kind not in MANIFOLD and not has % count and 1 < has // count <= EACH
+            if kind not in named
+        ]
+
+    def _numbered_to(self, count: int) -> list[tuple[Resource, str]]:
+        """Return which types are numbered from 0 to below `count`, and by which labels."""
+        if self._numbers is None:
+            found: defaultdict[tuple[Resource, str], set[int]] = defaultdict(set)
+            for one in self.rows:
+                resource = self._view.resource(one)
+                for label, value in self._view.labels(one).items():
+                    found[resource, label].add(_number(value))
+            self._numbers = found
+        return [at for at, has in self._numbers.items() if len(has) == count == max(has) + 1]
 
 
 def _alone(numbered: Iterable[tuple[Resource, str]]) -> list[str]:
