@@ -109,7 +109,7 @@ def _backends(scene: Scene, made: Rewritten) -> Told:
 
     So does one that nobody reads any more.
     """
-    old, new = _services(made.before), _services(made.after)
+    old, new = set(_route(made.before).services), set(_route(made.after).services)
     view = scene.view
     if made.before is not None and _unread(view, made.before, made.after):
         led = sum(_serves(view, one) for one in old)
@@ -149,7 +149,7 @@ def _unread(view: GraphView, before: ClusterObject, after: ClusterObject) -> boo
 
 def _hosts(scene: Scene, made: Rewritten) -> Told:
     """Tell of a route that would answer for hardly any of its many hosts, and for no others."""
-    before, after = _answers(made.before), _answers(made.after)
+    before, after = frozenset(_route(made.before).hosts), frozenset(_route(made.after).hosts)
     # WHY none is enough: a route that names no host answers for any.
     if not after or after - before or len(after) * 10 > len(before):
         return
@@ -161,14 +161,10 @@ def _hosts(scene: Scene, made: Rewritten) -> Told:
         yield "hosts", len(before), kept
 
 
-def _answers(thing: ClusterObject | None) -> frozenset[str]:
+def _route(thing: ClusterObject | None) -> RouteFacts:
+    """Return where a version of an object leads, and for which hosts; nowhere where it is none."""
     facts = thing.facts if thing is not None else None
-    return frozenset(facts.hosts) if isinstance(facts, RouteFacts) else frozenset()
-
-
-def _services(thing: ClusterObject | None) -> frozenset[ServiceRef]:
-    facts = thing.facts if thing is not None else None
-    return frozenset(facts.services) if isinstance(facts, RouteFacts) else frozenset()
+    return facts if isinstance(facts, RouteFacts) else RouteFacts()
 
 
 def _serves(view: GraphView, ref: ServiceRef) -> bool:
