@@ -8,7 +8,7 @@ PodSecurity (nor one that asks for what its namespace's level forbids).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -70,18 +70,15 @@ def pods_refused(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
     None unless that is nearly all of them: limits are set for what is too large.
     """
     old, new = _limits(scene.request.old_body), _limits(scene.request.new_body)
-    view, asked = scene.view, Asked(scene.view)
-    running = refused = 0
-    kinds: list[int] = []
-    for kind in view.classes_in(made.after.key.namespace) if new else ():
-        count, pod = view.running_alike(kind)[0], view.one_alike(kind)
-        if not count or pod < 0:
-            continue
-        running += count
-        wants = asked.of(pod)
-        if _refused(new, wants) and not _refused(old, wants):
-            refused += count
-            kinds.append(kind)
+    if not new:
+        return 0, []
+    view = scene.view
+    running, kinds = _barred(
+        view,
+        made.after.key.namespace,
+        lambda wants: _refused(new, wants) and not _refused(old, wants),
+    )
+    refused = sum(view.running_alike(kind)[0] for kind in kinds)
     if (running - refused) * 10 > running:
         return running, []
     return running, list(islice(_running(view, kinds), PODS_TOLD))
@@ -98,15 +95,21 @@ def pods_confined(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
         return 0, []
     if old.labels.get(ENFORCE) in CONFINING:
         return 0, []
-    view, asked = scene.view, Asked(scene.view)
-    running = 0
-    kinds: list[int] = []
-    for kind in view.classes_in(new.key.name):
+    running, kinds = _barred(scene.view, new.key.name, lambda wants: wants.unconfined)
+    return running, list(islice(_running(scene.view, kinds), PODS_TOLD))
+
+
+def _barred(
+    view: GraphView, namespace: str, bars: Callable[[Placement], bool]
+) -> tuple[int, list[int]]:
+    """Return how many pods run in a namespace, and of which classes are those that it bars."""
+    asked, running, kinds = Asked(view), 0, list[int]()
+    for kind in view.classes_in(namespace):
         count, pod = view.running_alike(kind)[0], view.one_alike(kind)
         running += count
-        if count and pod >= 0 and asked.of(pod).unconfined:
+        if count and pod >= 0 and bars(asked.of(pod)):
             kinds.append(kind)
-    return running, list(islice(_running(view, kinds), PODS_TOLD))
+    return running, kinds
 
 
 def without_room(scene: Scene, found: tuple[int, list[int]]) -> Iterator[Hollowed]:
