@@ -290,13 +290,10 @@ def components(needs: Mapping[Gate, Sequence[Gate]]) -> list[list[Gate]]:
                     above = work[-1][0]
                     low[above] = min(low[above], low[gate])
                 if low[gate] == index[gate]:
-                    group = []
-                    while True:
-                        member = stack.pop()
-                        on_stack.discard(member)
-                        group.append(member)
-                        if member == gate:
-                            break
+                    at = stack.index(gate)
+                    group = stack[at:][::-1]
+                    del stack[at:]
+                    on_stack.difference_update(group)
                     if len(group) > 1 or gate in needs[gate]:
                         found.append(group)
             elif other not in index:
