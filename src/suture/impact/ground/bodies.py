@@ -10,10 +10,22 @@ apiregistration/v1 `caBundle`.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 
 from suture.model.difference import UNREADABLE
 from suture.model.quantities import Quantity
+
+T = TypeVar("T")
+
+
+def _read(decoder: msgspec.json.Decoder[T], body: bytes, otherwise: T) -> T:
+    """Return what a body says; `otherwise` where there is none, or it is of another shape."""
+    try:
+        return decoder.decode(body) if body else otherwise
+    except UNREADABLE:
+        return otherwise
 
 
 class Address(msgspec.Struct, gc=False):
@@ -66,10 +78,7 @@ _body_decoder = msgspec.json.Decoder(Body)
 
 def read_body(body: bytes) -> Body:
     """Return what tells whether an object still does what it is there for."""
-    try:
-        return _body_decoder.decode(body) if body else Body()
-    except UNREADABLE:
-        return Body()
+    return _read(_body_decoder, body, Body())
 
 
 class _TrafficSpec(msgspec.Struct, rename="camel", gc=False):
@@ -85,10 +94,7 @@ _traffic_decoder = msgspec.json.Decoder(_Traffic)
 
 def traffic_inside(body: bytes) -> str:
     """Return where a Service leads what comes from inside; empty where it does not say."""
-    try:
-        spec = _traffic_decoder.decode(body).spec
-    except UNREADABLE:
-        return ""
+    spec = _read(_traffic_decoder, body, _Traffic()).spec
     return spec.internal_traffic_policy if spec is not None else ""
 
 
@@ -119,10 +125,7 @@ _written_decoder = msgspec.json.Decoder(_Written)
 
 def writers_of_size(body: bytes) -> list[tuple[str, str]]:
     """Return who set the present size of a workload, each with the subresource that it used."""
-    try:
-        metadata = _written_decoder.decode(body).metadata if body else None
-    except UNREADABLE:
-        return []
+    metadata = _read(_written_decoder, body, _Written()).metadata
     writers = (metadata.writers if metadata is not None else None) or ()
     return [
         (one.manager, one.subresource)
@@ -146,10 +149,7 @@ _annotated_decoder = msgspec.json.Decoder(_Annotated)
 
 def annotations_of(body: bytes) -> dict[str, str]:
     """Return an object's annotations."""
-    try:
-        metadata = _annotated_decoder.decode(body).metadata
-    except UNREADABLE:
-        return {}
+    metadata = _read(_annotated_decoder, body, _Annotated()).metadata
     return (metadata.annotations if metadata is not None else None) or {}
 
 
@@ -162,10 +162,7 @@ _fixed_decoder = msgspec.json.Decoder(_Fixed)
 
 def is_immutable(body: bytes) -> bool:
     """Whether a ConfigMap or Secret says that what it holds cannot be changed."""
-    try:
-        return _fixed_decoder.decode(body).immutable is True
-    except UNREADABLE:
-        return False
+    return _read(_fixed_decoder, body, _Fixed()).immutable is True
 
 
 class _Listener(msgspec.Struct, gc=False):
@@ -185,10 +182,7 @@ _gateway_decoder = msgspec.json.Decoder(_Gateway)
 
 def listeners_of(body: bytes) -> frozenset[str]:
     """Return the names of a Gateway's listeners."""
-    try:
-        spec = _gateway_decoder.decode(body).spec
-    except UNREADABLE:
-        return frozenset()
+    spec = _read(_gateway_decoder, body, _Gateway()).spec
     return frozenset(one.name for one in (spec.listeners if spec is not None else None) or ())
 
 
@@ -205,11 +199,8 @@ _namespace_decoder = msgspec.json.Decoder(_Namespace)
 
 def namespace_finalizers(body: bytes) -> tuple[str, ...]:
     """Return the finalizers of a namespace's own list, that of its spec."""
-    try:
-        found = _namespace_decoder.decode(body)
-    except UNREADABLE:
-        return ()
-    return (found.spec.finalizers or ()) if found.spec is not None else ()
+    spec = _read(_namespace_decoder, body, _Namespace()).spec
+    return (spec.finalizers or ()) if spec is not None else ()
 
 
 class _WithStatus(msgspec.Struct, gc=False):
@@ -221,10 +212,7 @@ _status_decoder = msgspec.json.Decoder(_WithStatus)
 
 def status_bytes(body: bytes) -> bytes:
     """Return an object's status as it is written."""
-    try:
-        return bytes(_status_decoder.decode(body).status)
-    except UNREADABLE:
-        return b""
+    return bytes(_read(_status_decoder, body, _WithStatus()).status)
 
 
 class _Reference(msgspec.Struct, gc=False):
@@ -245,10 +233,7 @@ _machine_decoder = msgspec.json.Decoder(_Machine)
 
 def node_named(body: bytes) -> str:
     """Return the node that an object's status names as its own, empty where it names none."""
-    try:
-        status = _machine_decoder.decode(body).status
-    except UNREADABLE:
-        return ""
+    status = _read(_machine_decoder, body, _Machine()).status
     if status is None:
         return ""
     return status.node_ref.name if status.node_ref is not None else status.node_name
@@ -318,10 +303,7 @@ _endpoints_decoder = msgspec.json.Decoder(_Endpoints)
 
 def endpoint_targets(body: bytes) -> set[str]:
     """Return the ready targets of Endpoints, known as in the slices that mirror them."""
-    try:
-        found = _endpoints_decoder.decode(body)
-    except UNREADABLE:
-        return set()
+    found = _read(_endpoints_decoder, body, _Endpoints())
     return {
         (one.target_ref.uid if one.target_ref is not None else "") or one.ip
         for subset in found.subsets or ()
@@ -331,10 +313,7 @@ def endpoint_targets(body: bytes) -> set[str]:
 
 def endpoint_pods(body: bytes) -> tuple[str, ...]:
     """Return the names of the pods that Endpoints list as ready; none where any is no pod."""
-    try:
-        found = _endpoints_decoder.decode(body)
-    except UNREADABLE:
-        return ()
+    found = _read(_endpoints_decoder, body, _Endpoints())
     targets = [one.target_ref for subset in found.subsets or () for one in subset.addresses or ()]
     names = [one.name for one in targets if one is not None and one.kind == "Pod" and one.name]
     return tuple(names) if len(names) == len(targets) else ()
@@ -384,10 +363,7 @@ def trusting(body: bytes) -> set[str]:
     Webhooks by name; that of an APIService, or of the conversion of a definition, has none. One
     that asks for no certificate is vouched for as well.
     """
-    try:
-        found = _paths_decoder.decode(body)
-    except UNREADABLE:
-        return set()
+    found = _read(_paths_decoder, body, _Paths())
     paths = {hook.name for hook in found.webhooks or () if _vouches(hook.client_config)}
     spec = found.spec
     if spec is None:
