@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from suture.impact.causes.counters import dropped, followed, to_change
+from suture.impact.ground.bodies import decoded
 from suture.model.clock import Now
 from suture.model.difference import UNREADABLE
 from suture.model.edges import Edge
@@ -177,10 +178,7 @@ _application_decoder = msgspec.json.Decoder(_Application)
 
 def _said(body: bytes) -> tuple[frozenset[Named], frozenset[Named], frozenset[Named]]:
     """Return what an application says that it prunes next, that it keeps, and changes or makes."""
-    try:
-        status = _application_decoder.decode(body).status
-    except UNREADABLE:
-        return frozenset(), frozenset(), frozenset()
+    status = decoded(_application_decoder, body, _Application()).status
     found = (status.resources if status is not None else None) or ()
     kept = [one for one in found if not one.requires_pruning]
     return (

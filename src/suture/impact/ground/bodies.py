@@ -20,7 +20,7 @@ from suture.model.quantities import Quantity
 T = TypeVar("T")
 
 
-def _read(decoder: msgspec.json.Decoder[T], body: bytes, otherwise: T) -> T:
+def decoded(decoder: msgspec.json.Decoder[T], body: bytes, otherwise: T) -> T:
     """Return what a body says; `otherwise` where there is none, or it is of another shape."""
     try:
         return decoder.decode(body) if body else otherwise
@@ -78,7 +78,7 @@ _body_decoder = msgspec.json.Decoder(Body)
 
 def read_body(body: bytes) -> Body:
     """Return what tells whether an object still does what it is there for."""
-    return _read(_body_decoder, body, Body())
+    return decoded(_body_decoder, body, Body())
 
 
 class _TrafficSpec(msgspec.Struct, rename="camel", gc=False):
@@ -94,7 +94,7 @@ _traffic_decoder = msgspec.json.Decoder(_Traffic)
 
 def traffic_inside(body: bytes) -> str:
     """Return where a Service leads what comes from inside; empty where it does not say."""
-    spec = _read(_traffic_decoder, body, _Traffic()).spec
+    spec = decoded(_traffic_decoder, body, _Traffic()).spec
     return spec.internal_traffic_policy if spec is not None else ""
 
 
@@ -125,7 +125,7 @@ _written_decoder = msgspec.json.Decoder(_Written)
 
 def writers_of_size(body: bytes) -> list[tuple[str, str]]:
     """Return who set the present size of a workload, each with the subresource that it used."""
-    metadata = _read(_written_decoder, body, _Written()).metadata
+    metadata = decoded(_written_decoder, body, _Written()).metadata
     writers = (metadata.writers if metadata is not None else None) or ()
     return [
         (one.manager, one.subresource)
@@ -149,7 +149,7 @@ _annotated_decoder = msgspec.json.Decoder(_Annotated)
 
 def annotations_of(body: bytes) -> dict[str, str]:
     """Return an object's annotations."""
-    metadata = _read(_annotated_decoder, body, _Annotated()).metadata
+    metadata = decoded(_annotated_decoder, body, _Annotated()).metadata
     return (metadata.annotations if metadata is not None else None) or {}
 
 
@@ -162,7 +162,7 @@ _fixed_decoder = msgspec.json.Decoder(_Fixed)
 
 def is_immutable(body: bytes) -> bool:
     """Whether a ConfigMap or Secret says that what it holds cannot be changed."""
-    return _read(_fixed_decoder, body, _Fixed()).immutable is True
+    return decoded(_fixed_decoder, body, _Fixed()).immutable is True
 
 
 class _Listener(msgspec.Struct, gc=False):
@@ -182,7 +182,7 @@ _gateway_decoder = msgspec.json.Decoder(_Gateway)
 
 def listeners_of(body: bytes) -> frozenset[str]:
     """Return the names of a Gateway's listeners."""
-    spec = _read(_gateway_decoder, body, _Gateway()).spec
+    spec = decoded(_gateway_decoder, body, _Gateway()).spec
     return frozenset(one.name for one in (spec.listeners if spec is not None else None) or ())
 
 
@@ -199,7 +199,7 @@ _namespace_decoder = msgspec.json.Decoder(_Namespace)
 
 def namespace_finalizers(body: bytes) -> tuple[str, ...]:
     """Return the finalizers of a namespace's own list, that of its spec."""
-    spec = _read(_namespace_decoder, body, _Namespace()).spec
+    spec = decoded(_namespace_decoder, body, _Namespace()).spec
     return (spec.finalizers or ()) if spec is not None else ()
 
 
@@ -212,7 +212,7 @@ _status_decoder = msgspec.json.Decoder(_WithStatus)
 
 def status_bytes(body: bytes) -> bytes:
     """Return an object's status as it is written."""
-    return bytes(_read(_status_decoder, body, _WithStatus()).status)
+    return bytes(decoded(_status_decoder, body, _WithStatus()).status)
 
 
 class _Reference(msgspec.Struct, gc=False):
@@ -233,7 +233,7 @@ _machine_decoder = msgspec.json.Decoder(_Machine)
 
 def node_named(body: bytes) -> str:
     """Return the node that an object's status names as its own, empty where it names none."""
-    status = _read(_machine_decoder, body, _Machine()).status
+    status = decoded(_machine_decoder, body, _Machine()).status
     if status is None:
         return ""
     return status.node_ref.name if status.node_ref is not None else status.node_name
@@ -303,7 +303,7 @@ _endpoints_decoder = msgspec.json.Decoder(_Endpoints)
 
 def endpoint_targets(body: bytes) -> set[str]:
     """Return the ready targets of Endpoints, known as in the slices that mirror them."""
-    found = _read(_endpoints_decoder, body, _Endpoints())
+    found = decoded(_endpoints_decoder, body, _Endpoints())
     return {
         (one.target_ref.uid if one.target_ref is not None else "") or one.ip
         for subset in found.subsets or ()
@@ -313,7 +313,7 @@ def endpoint_targets(body: bytes) -> set[str]:
 
 def endpoint_pods(body: bytes) -> tuple[str, ...]:
     """Return the names of the pods that Endpoints list as ready; none where any is no pod."""
-    found = _read(_endpoints_decoder, body, _Endpoints())
+    found = decoded(_endpoints_decoder, body, _Endpoints())
     targets = [one.target_ref for subset in found.subsets or () for one in subset.addresses or ()]
     names = [one.name for one in targets if one is not None and one.kind == "Pod" and one.name]
     return tuple(names) if len(names) == len(targets) else ()
@@ -363,7 +363,7 @@ def trusting(body: bytes) -> set[str]:
     Webhooks by name; that of an APIService, or of the conversion of a definition, has none. One
     that asks for no certificate is vouched for as well.
     """
-    found = _read(_paths_decoder, body, _Paths())
+    found = decoded(_paths_decoder, body, _Paths())
     paths = {hook.name for hook in found.webhooks or () if _vouches(hook.client_config)}
     spec = found.spec
     if spec is None:

@@ -17,9 +17,9 @@ import msgspec
 
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Confidence, EntriesDropped
+from suture.impact.ground.bodies import decoded
 from suture.impact.ground.change import Change
 from suture.impact.scene import Scene, named
-from suture.model.difference import UNREADABLE
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import NAMESPACES, PRIORITY_CLASSES
@@ -71,12 +71,7 @@ def preempting_effects(scene: Scene) -> Iterator[EntriesDropped]:
 
 def _drives_out(body: bytes) -> bool:
     """Whether a class is the default, and above what has none."""
-    if not body:
-        return False
-    try:
-        found = _decoder.decode(body)
-    except UNREADABLE:
-        return False
+    found = decoded(_decoder, body, _Class())
     return found.global_default and found.value > 0 and found.preemption_policy != "Never"
 
 
