@@ -26,7 +26,7 @@ from suture.model.names import (
     Propagation,
     Resource,
 )
-from suture.model.objects import ClusterObject, CrdFacts
+from suture.model.objects import ClusterObject, CrdFacts, OwnerReference
 
 ENDPOINTS: Final = Resource("", "endpoints")
 
@@ -166,14 +166,10 @@ def _owned_from_within(view: GraphView, row: int) -> bool:
 
 
 def absent(view: GraphView, owner: Owner, namespace: str) -> bool:
-    """Whether an owner is known not to exist for an object in `namespace`; see `owner_absent`."""
+    """Whether an owner is known not to exist for an object in `namespace`, by the graph's edge."""
     if owner.present:
-        if view.namespace(owner.row) not in ("", namespace):
-            return True
-        return _misnamed(view, owner.row, view.key(owner.row).name, owner.gvk)
-    return view.history.removed(view.uid(owner.row)) is not None or view.lists_kind(
-        owner.gvk.group, owner.gvk.kind
-    )
+        return _dangles(view, owner.row, namespace, view.name(owner.row), owner.gvk)
+    return _is_known_gone(view, view.uid(owner.row), owner.gvk)
 
 
 def _registered_for(view: GraphView, row: int, facts: CrdFacts) -> Iterable[int]:
@@ -218,34 +214,34 @@ def collectable(view: GraphView, thing: ClusterObject, gone_uids: set[str]) -> b
     ):
         return False
     return all(
-        owner.uid in gone_uids or owner_absent(view, thing, owner.uid) for owner in thing.owners
+        owner.uid in gone_uids or _owner_absent(view, owner, thing.key.namespace)
+        for owner in thing.owners
     )
 
 
-def owner_absent(view: GraphView, thing: ClusterObject, uid: str) -> bool:
-    """Whether an owner is known not to exist, as opposed to not being known."""
-    reference = next(owner for owner in thing.owners if owner.uid == uid)
-    row = view.find_uid(uid)
+def _owner_absent(view: GraphView, owner: OwnerReference, namespace: str) -> bool:
+    """Whether an owner is known not to exist, as opposed to not being known, by its reference."""
+    row = view.find_uid(owner.uid)
     if row is not None:
-        # WHY: an owner in another namespace does not count as one; the collector treats the
-        # reference as dangling (kubernetes/kubernetes#65200).
-        owner_namespace = view.at(row).key.namespace
-        if owner_namespace not in ("", thing.key.namespace):
-            return True
-        return _misnamed(view, row, reference.name, reference.gvk)
-    return view.history.removed(uid) is not None or view.lists_kind(
-        reference.gvk.group, reference.gvk.kind
-    )
+        return _dangles(view, row, namespace, owner.name, owner.gvk)
+    return _is_known_gone(view, owner.uid, owner.gvk)
 
 
-def _misnamed(view: GraphView, row: int, name: str, gvk: Gvk) -> bool:
-    """Whether a reference with an owner's uid has another name or kind than the owner has.
+def _is_known_gone(view: GraphView, uid: str, gvk: Gvk) -> bool:
+    """Whether what is not there was seen to go, or would be known if it were there."""
+    return view.history.removed(uid) is not None or view.lists_kind(gvk.group, gvk.kind)
 
-    The collector asks for the owner by kind and name; what it finds there, if anything, has
-    another uid, so that the reference is dangling. A kind that is not served cannot be asked for,
-    and keeps the dependent.
-    Source: garbagecollector `isDangling`, `attemptToDeleteItem`.
+
+def _dangles(view: GraphView, row: int, namespace: str, name: str, gvk: Gvk) -> bool:
+    """Whether a reference with an owner's uid has another place, name or kind than the owner has.
+
+    The collector asks for the owner by kind and name, and in the dependent's namespace; what it
+    finds there, if anything, has another uid, so that the reference is dangling. A kind that is not
+    served cannot be asked for, and keeps the dependent.
+    Source: garbagecollector `isDangling`, `attemptToDeleteItem`; kubernetes/kubernetes#65200.
     """
+    if view.namespace(row) not in ("", namespace):
+        return True
     key, kind = view.key(row), view.at(row).gvk
     if (kind.group, kind.kind) == (gvk.group, gvk.kind):
         return key.name != name
