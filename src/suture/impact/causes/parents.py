@@ -176,8 +176,8 @@ def beyond_size(view: GraphView, claim: int) -> bool:
         return False
     row, ordinal = found
     facts = view.facts(row)
-    size = facts.replicas if isinstance(facts, WorkloadFacts) else None
-    return bool(size) and ordinal >= (size or 0) and not mounting(view, claim)
+    size = (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
+    return 0 < size <= ordinal and not mounting(view, claim)
 
 
 def mounting(view: GraphView, claim: int) -> list[int]:
@@ -340,15 +340,10 @@ def accountable(view: GraphView, row: int) -> list[int]:
         nodes, pods = attached(view, row)
         found.update(dict.fromkeys((*nodes, *pods)))
     for one in (row, *view.controllers(row, CLIMBED)):
-        for owner in view.owners(one):
-            if owner.present:
-                found[owner.row] = None
-        for edge in (Edge.PARENT, Edge.MANAGED_BY):
-            for other, present in view.targets(one, edge):
-                if present:
-                    found[other] = None
-        for other in view.sources(one, Edge.SCALES):
-            found[other] = None
+        found.update((owner.row, None) for owner in view.owners(one) if owner.present)
+        named = view.targets(one, Edge.PARENT) + view.targets(one, Edge.MANAGED_BY)
+        found.update((other, None) for other, present in named if present)
+        found.update(dict.fromkeys(view.sources(one, Edge.SCALES)))
     members = statefulset_of(view, view.key(row))
     if members is not None:
         found[members[0]] = None
