@@ -165,13 +165,10 @@ def _webhooks(
 
 def hooks_by_space(view: GraphView) -> Iterator[tuple[int, Webhook]]:
     """Yield the webhooks that choose the namespaces that they look into, by their rows."""
-    for resource in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS):
-        for row in view.rows(resource):
-            facts = view.facts(row)
-            if isinstance(facts, WebhookFacts):
-                for one in facts.webhooks:
-                    if not one.namespace_selector.everything:
-                        yield row, one
+    for row in (*view.rows(MUTATING_WEBHOOKS), *view.rows(VALIDATING_WEBHOOKS)):
+        facts = view.facts(row)
+        hooks = facts.webhooks if isinstance(facts, WebhookFacts) else ()
+        yield from ((row, one) for one in hooks if not one.namespace_selector.everything)
 
 
 def _asked(
