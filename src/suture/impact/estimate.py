@@ -78,7 +78,6 @@ POLICY_SETS: Final = 16
 """LIMIT: sets of needed effects whose families are remembered: the policies in force, all effects,
 and those of a few earlier policies; 0.3 kB each."""
 
-
 KIND_SETS: Final = 256
 """LIMIT: sets of types that go together whose families are remembered; 1 kB each. Most changes
 take one of some ten: a pod, a Service with its slices, a Deployment with all of its own."""
@@ -92,7 +91,7 @@ def _takes_or_resizes(change: Change) -> bool:
     return _takes_away(change) or change.resized is not None
 
 
-def _touches_pods(change: Change) -> bool:
+def _differs(change: Change) -> bool:
     return not change.empty
 
 
@@ -110,7 +109,7 @@ FAMILIES: tuple[Family, ...] = (
                 "pods_lost",
             }
         ),
-        _touches_pods,
+        _differs,
         reach_effects,
         {PODS, SERVICES, ENDPOINT_SLICES}.__contains__,
     ),

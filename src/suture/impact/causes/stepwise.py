@@ -1,6 +1,6 @@
 """How many pods fewer a set may have while the next of the same custom resource comes up.
 
-Beside `parents`, which says how many pods are asked for: of two ReplicaSets that one custom
+Beside `sizes`, which says how many pods are asked for: of two ReplicaSets that one custom
 resource has at a time, the old one is made smaller before all of the new one is Ready, as a
 Deployment does it. One that may have no pod too many makes room first: the next was just made, and
 has no size yet. Pure.

@@ -1,7 +1,7 @@
 """Workloads of the cluster itself that one actor stops one after the other.
 
-Beside `parents`, where somebody above a workload asks for its pods: nobody is above what the
-cluster is made of, and all of it asks. One of them is stopped to repair or to move something; who
+Beside `sizes`, where somebody above a workload asks for its pods: nobody is above what the cluster
+is made of, and all of it asks. One of them is stopped to repair or to move something; who
 stops several stops the cluster, though each by itself is ordinary and serves nobody.
 Source: the namespaces that Kubernetes keeps for itself begin with `kube-`.
 """
