@@ -341,9 +341,7 @@ def of_account(view: GraphView, row: int, account: ObjectKey | None) -> bool:
 def given_up(view: GraphView, content: int) -> bool:
     """Whether the snapshot that a content is bound to is going, or was seen to go."""
     return any(
-        view.gone(one) or view.terminating(one)
-        if present
-        else view.history.removed_at(view.key(one)) is not None
+        view.terminating(one) if present else view.history.removed_at(view.key(one)) is not None
         for one, present in view.targets(content, Edge.BOUND_SNAPSHOT)
     )
 

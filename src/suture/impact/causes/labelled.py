@@ -138,7 +138,7 @@ def label_parent_ends(view: GraphView, row: int, key: ObjectKey | None, now: Now
     if key is None or not outlived(view, row) or _most_went(view, key.resource, now):
         return False
     parent = view.find(key)
-    return parent is None or view.gone(parent) or view.terminating(parent)
+    return parent is None or view.terminating(parent)
 
 
 def label_names_ended(view: GraphView, row: int, identity: str, now: Now | None) -> bool:
@@ -188,7 +188,7 @@ def _all_ended(
     ended = None
     for key in keys:
         parent = view.find(key)
-        if parent is not None and not (view.gone(parent) or view.terminating(parent)):
+        if parent is not None and not view.terminating(parent):
             return False
         if parent is None and view.history.removed_at(key) is None:
             continue

@@ -93,7 +93,7 @@ def _above(view: GraphView, row: int) -> list[int]:
     for one in chain:
         found.update((owner.row, None) for owner in view.owners(one) if owner.present)
         found.update((parent, None) for parent, there in view.targets(one, Edge.PARENT) if there)
-    return [one for one in found if not view.gone(one)]
+    return list(found)
 
 
 def _left_out(view: GraphView, parent: int, row: int) -> bool:

@@ -236,9 +236,7 @@ def superseded(view: GraphView, row: int, removed: Collection[int]) -> bool:
     """
     resource, parent = view.resource(row), view.controller(row)
     # WHY first: of what goes with its parent nothing else need be asked.
-    if parent < 0 or parent in removed or not view.alive(parent):
-        return False
-    if view.gone(parent) or view.terminating(parent):
+    if parent < 0 or parent in removed or view.terminating(parent):
         return False
     along = closure(view, (row,))
     if len(along) > GENERATION:
@@ -299,8 +297,7 @@ def _parts(view: GraphView, row: int) -> set[Resource]:
 
 def manager_ends(view: GraphView, row: int) -> bool:
     """Whether the application or release that keeps an object is going."""
-    managers = [one for one in view.targets(row, Edge.MANAGED_BY) if is_kept_in_api(view, one[0])]
-    return bool(managers) and all(present and undeploys(view, one) for one, present in managers)
+    return all_end(view, [one for one, _ in view.targets(row, Edge.MANAGED_BY)])
 
 
 def all_end(view: GraphView, managers: Iterable[int]) -> bool:

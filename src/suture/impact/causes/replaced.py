@@ -131,7 +131,7 @@ def of_past_set(view: GraphView, row: int, removed: Collection[int]) -> bool:
         return False
     key = ObjectKey(REPLICA_SETS, view.namespace(row), view.name(row))
     left = view.find(key)
-    if left is not None and not view.gone(left):
+    if left is not None:
         past = view.controller(left) == parent and rolled_out(view, left)
     else:
         gone = view.history.removed_at(key)

@@ -53,7 +53,7 @@ def runs_anew(view: GraphView, job: int, identity: str, now: Now | None) -> bool
     parent = view.controller(job)
     if parent < 0 or now is None or account_of(identity) is None:
         return False
-    if not is_custom(view.resource(parent)) or view.gone(parent) or view.terminating(parent):
+    if not is_custom(view.resource(parent)) or view.terminating(parent):
         return False
     writes = view.history.writes
     by = writes.last(view.key(parent), What.WROTE, now, HOUR_S)

@@ -62,7 +62,7 @@ def _parents(view: GraphView, row: int) -> list[int]:
     parents = parents_of(view, row)
     key = label_parent(view, row) if not parents else None
     named = view.find(key) if key is not None else None
-    return parents if named is None or view.gone(named) else [named]
+    return parents if named is None else [named]
 
 
 def _kept_by(view: GraphView, parent: int, row: int) -> Sequence[int]:

@@ -58,9 +58,7 @@ def handed_on(view: GraphView, row: int) -> bool:
     if volume is None or not isinstance(of_volume, VolumeFacts) or of_volume.reclaim != RETAIN:
         return False
     return any(
-        one != row
-        and view.resource(one) == CLAIMS
-        and not (view.gone(one) or view.terminating(one))
+        one != row and view.resource(one) == CLAIMS and not view.terminating(one)
         for one in view.sources(volume, Edge.VOLUME)
     ) and not mounting(view, row)
 

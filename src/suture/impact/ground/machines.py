@@ -46,6 +46,4 @@ def node_behind(request: Request, view: GraphView, row: int) -> int | None:
         return None
     name = node_named(request.old_body)
     node = view.find(ObjectKey(NODES, "", name)) if name else None
-    if node is None or view.gone(node) or not isinstance(view.facts(node), NodeFacts):
-        return None
-    return node
+    return node if node is not None and isinstance(view.facts(node), NodeFacts) else None

@@ -326,7 +326,7 @@ def _is_member(pod: str, name: str) -> bool:
 
 def stem(view: GraphView, row: int) -> str:
     """Return a name without its last part, which tells members of one set apart."""
-    return view.key(row).name.rpartition("-")[0]
+    return view.name(row).rpartition("-")[0]
 
 
 def _siblings(view: GraphView, parent: int, resource: Resource, name: str) -> list[int]:

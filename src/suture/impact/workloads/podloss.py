@@ -52,9 +52,7 @@ def pod_effects(scene: Scene) -> Iterable[PodsLost]:
     """Yield what each maker loses, the one that loses most first."""
     losses: dict[int, _Loss] = {}
     causes = scene.causes
-    by_name = bool(scene.direct) and any(
-        scene.view.resource(row) == PODS for row in scene.change.direct
-    )
+    by_name = any(scene.view.resource(row) == PODS for row in scene.change.direct)
     for lot in scene.lots:
         if not lot.running:
             continue
