@@ -8,7 +8,7 @@ cannot be made fails the request under `Fail`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
 from suture.impact.admission.apipaths import Broken, Use
@@ -18,11 +18,12 @@ from suture.impact.effects import (
     Confidence,
     EndpointsLost,
     ServiceEmptied,
+    Victim,
 )
 from suture.impact.ground.bars import Bars, creation, on_pods
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.uninstalled import goes_along
-from suture.impact.scene import Scene
+from suture.impact.scene import Scene, named
 from suture.impact.traffic.serving import ServingEffect
 from suture.model.graph import GraphView
 from suture.model.matchsets import Match, matches
@@ -31,7 +32,9 @@ from suture.model.names import (
     CRDS,
     MUTATING_WEBHOOKS,
     NAMESPACES,
+    SERVICES,
     VALIDATING_WEBHOOKS,
+    ObjectKey,
     Resource,
 )
 from suture.model.objects import (
@@ -61,10 +64,10 @@ def admission_effects(scene: Scene, serving: Iterable[ServingEffect]) -> list[Br
     for effect in serving:
         match effect:
             case EndpointsLost(removed=True) if effect.before > 0:
-                broken.extend(_paths(scene, effect, service_removed=True, healing=False))
+                broken.extend(_paths(scene, effect, removed=True, healing=False))
             case ServiceEmptied():
                 healing = effect.self_healing
-                broken.extend(_paths(scene, effect, service_removed=False, healing=healing))
+                broken.extend(_paths(scene, effect, removed=False, healing=healing))
             case EndpointsLost():
                 continue
     return broken
@@ -82,70 +85,79 @@ def bars(scene: Scene, broken: Iterable[Broken]) -> Callable[[int], bool] | None
 
 
 def _paths(
-    scene: Scene,
-    effect: EndpointsLost | ServiceEmptied,
-    *,
-    service_removed: bool,
-    healing: bool,
+    scene: Scene, effect: EndpointsLost | ServiceEmptied, *, removed: bool, healing: bool
 ) -> Iterable[Broken]:
-    view = scene.view
     row = scene.row_of(effect.service)
     if row is None:
         return
-    ref = ServiceRef(effect.service.namespace, effect.service.name)
+    for referrer, uses in calling(scene, row):
+        # WHY no definition: releases leave them behind.
+        if scene.view.resource(referrer) != CRDS and (
+            goes_along(scene, referrer) or is_followed(scene, referrer)
+        ):
+            continue
+        for use in uses:
+            if not _is_called_by_nobody(scene, use):
+                path = broken_path(
+                    scene, use, row, source=scene.victim(referrer), service=effect.service,
+                    before=effect.before, healing=healing, removed=removed,
+                )  # fmt: skip
+                yield Broken(path, use.hook)
+
+
+def calling(scene: Scene, row: int) -> Iterator[tuple[int, list[Use]]]:
+    """Yield what stays and has the API server call a Service, each with the ways that it does."""
+    view, key = scene.view, scene.view.key(row)
+    ref = ServiceRef(key.namespace, key.name)
     for referrer in view.referrers(row):
         # WHY by type: most who name a Service are routes, and to read them costs more.
         if referrer in scene.removed or view.resource(referrer) not in CALLING:
             continue
         source = view.at(referrer)
-        # WHY no definition: releases leave them behind.
-        if source.key.resource != CRDS and (
-            goes_along(scene, referrer) or is_followed(scene, referrer)
-        ):
-            continue
-        for use in uses_of(source):
-            if use.service != ref or in_vain(view, source):
-                continue
-            blocks = use.hook is not None and blocks_itself(scene, use.hook, row)
-            fails = use.hook if use.fail_closed else None
-            if fails is not None and is_called_by_nobody(scene, fails):
-                continue
-            namespaces, count = blocked_by(scene, fails)
-            yield Broken(
-                AdmissionPathBroken(
-                    source=scene.victim(referrer),
-                    path=use.path,
-                    service=effect.service,
-                    fail_closed=use.fail_closed,
-                    self_healing=healing,
-                    service_removed=service_removed,
-                    blocks_recovery=use.fail_closed and blocks,
-                    calls=use.calls,
-                    before=effect.before,
-                    namespaces=namespaces,
-                    namespaces_count=count,
-                    confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
-                ),
-                use.hook,
-            )
+        uses = [use for use in uses_of(source) if use.service == ref]
+        if uses and not _in_vain(view, source):
+            yield referrer, uses
 
 
-def standing(scene: Scene, row: int, referrer: int, use: Use) -> AdmissionPathBroken | None:
-    """Return the path by which a Service, which stays, would be called in vain; None: by nobody."""
+def standing(
+    scene: Scene, row: int, referrer: int, uses: Iterable[Use]
+) -> Iterator[AdmissionPathBroken]:
+    """Yield the paths by which a Service, which stays, would be called in vain."""
+    before, service = scene.view.serving_count(row), scene.victim(row)
+    for use in uses:
+        if not _is_called_by_nobody(scene, use):
+            source = scene.victim(referrer)
+            yield broken_path(scene, use, row, source=source, service=service, before=before)
+
+
+def broken_path(
+    scene: Scene,
+    use: Use,
+    row: int | None,
+    *,
+    source: Victim,
+    before: int,
+    service: Victim | None = None,
+    healing: bool = False,
+    removed: bool = False,
+    led: bool = False,
+    calls: str = "",
+) -> AdmissionPathBroken:
+    """Return a path whose calls fail; `row`: the Service whose next pods may be in its way."""
     hook = use.hook if use.fail_closed else None
-    if hook is not None and is_called_by_nobody(scene, hook):
-        return None
-    namespaces, count = blocked_by(scene, hook)
+    namespaces, count = _blocked_by(scene, hook)
+    ref = use.service
     return AdmissionPathBroken(
-        source=scene.victim(referrer),
+        source=source,
         path=use.path,
-        service=scene.victim(row),
+        service=service or named(ObjectKey(SERVICES, ref.namespace, ref.name)),
         fail_closed=use.fail_closed,
-        self_healing=False,
-        service_removed=False,
-        blocks_recovery=hook is not None and blocks_itself(scene, hook, row),
-        calls=use.calls,
-        before=scene.view.serving_count(row),
+        self_healing=healing,
+        service_removed=removed,
+        blocks_recovery=hook is not None and row is not None and _blocks_itself(scene, hook, row),
+        calls=calls or use.calls,
+        before=before,
+        led=led,
         namespaces=namespaces,
         namespaces_count=count,
         confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
@@ -171,13 +183,13 @@ def uses_of(source: ClusterObject) -> Iterable[Use]:
         yield Use(source.key.name, facts.conversion, fail_closed=True, calls=calls, port=port)
 
 
-def in_vain(view: GraphView, source: ClusterObject) -> bool:
+def _in_vain(view: GraphView, source: ClusterObject) -> bool:
     """Whether an object is a definition of which nothing is there that could be converted."""
     facts = source.facts
     return isinstance(facts, CrdFacts) and not view.count(facts.resource)
 
 
-def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
+def _blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int]:
     """Return some of the namespaces in which a webhook's failure stops new pods, and how many."""
     if hook is None or not on_pods(hook):
         return (), 0
@@ -200,12 +212,14 @@ def blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], int
     return tuple(found[: scene.limit]), len(found)
 
 
-def is_called_by_nobody(scene: Scene, hook: Webhook) -> bool:
+def _is_called_by_nobody(scene: Scene, use: Use) -> bool:
     """Whether a webhook on pods alone is not called, no namespace being as its selector asks.
 
     Or one on custom types alone, of which no object is there: they go before what keeps them.
     """
-    view = scene.view
+    view, hook = scene.view, use.hook
+    if hook is None or not use.fail_closed:
+        return False
     if _is_about_nothing(view, hook):
         return True
     spaces = view.rows(NAMESPACES)
@@ -256,7 +270,7 @@ def _words(rule: WebhookRule) -> str:
     return f"{operations} of everything in {','.join(group or 'core' for group in rule.groups)}"
 
 
-def blocks_itself(scene: Scene, hook: Webhook, service_row: int) -> bool:
+def _blocks_itself(scene: Scene, hook: Webhook, service_row: int) -> bool:
     """Whether a webhook would stand in the way of a new pod behind its own Service."""
     view = scene.view
     service = view.at(service_row)

@@ -11,24 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.admission.admissionpath import blocked_by, blocks_itself, uses_of
+from suture.impact.admission.admissionpath import CALLING, broken_path, uses_of
 from suture.impact.admission.apipaths import Use
-from suture.impact.effects import AdmissionPathBroken, Confidence
+from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene, named
 from suture.model.graph import GraphView
-from suture.model.names import (
-    API_SERVICES,
-    CRDS,
-    MUTATING_WEBHOOKS,
-    SERVICES,
-    VALIDATING_WEBHOOKS,
-    ObjectKey,
-)
 from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
-
-PATHS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
 
 NEEDED_NONE: Final = -1
 """Ready endpoints of a path that worked without any: answered by the API server, or by URL."""
@@ -37,7 +27,7 @@ NEEDED_NONE: Final = -1
 def leads_elsewhere(change: Change) -> bool:
     """Whether a change rewrites what leads API calls to a Service."""
     made = change.rewritten
-    return made is not None and made.before is not None and made.after.key.resource in PATHS
+    return made is not None and made.before is not None and made.after.key.resource in CALLING
 
 
 def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
@@ -53,24 +43,9 @@ def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         if isinstance(made.after.facts, CrdFacts) and not converts(view, made.after.facts):
             continue
         row = view.service(use.service)
-        namespaces, count = blocked_by(scene, use.hook if use.fail_closed else None)
-        yield AdmissionPathBroken(
-            source=named(made.after.key, made.after.uid),
-            path=use.path,
-            service=named(ObjectKey(SERVICES, use.service.namespace, use.service.name)),
-            fail_closed=use.fail_closed,
-            self_healing=False,
-            service_removed=row is None,
-            blocks_recovery=use.fail_closed
-            and use.hook is not None
-            and row is not None
-            and blocks_itself(scene, use.hook, row),
-            calls=use.calls,
-            before=before,
-            led=True,
-            namespaces=namespaces,
-            namespaces_count=count,
-            confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
+        source = named(made.after.key, made.after.uid)
+        yield broken_path(
+            scene, use, row, source=source, before=before, removed=row is None, led=True
         )
 
 

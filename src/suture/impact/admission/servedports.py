@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suture.impact.admission.admissionpath import in_vain, standing, uses_of
+from suture.impact.admission.admissionpath import calling, standing
 from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.scene import Scene
 from suture.model.names import SERVICES
-from suture.model.objects import ServiceFacts, ServiceRef
+from suture.model.objects import ServiceFacts
 
 
 def closes_ports(change: Change) -> bool:
@@ -43,18 +43,9 @@ def port_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
     row = made.row if made is not None else None
     if made is None or row is None or row in scene.removed or not view.serving_count(row):
         return
-    closed, ref = _closed(scene.change), ServiceRef(made.after.key.namespace, made.after.key.name)
-    for referrer in view.referrers(row):
-        broken = [
-            use
-            for use in uses_of(view.at(referrer))
-            if use.service == ref and f"{use.port}/TCP" in closed
-        ]
-        if not broken or in_vain(view, view.at(referrer)) or view.terminating(referrer):
+    closed = _closed(scene.change)
+    for referrer, uses in calling(scene, row):
+        broken = [use for use in uses if f"{use.port}/TCP" in closed]
+        if not broken or view.terminating(referrer) or of_one_hand(scene, [row, referrer]):
             continue
-        if of_one_hand(scene, [row, referrer]):
-            continue
-        for use in broken:
-            path = standing(scene, row, referrer, use)
-            if path is not None:
-                yield path
+        yield from standing(scene, row, referrer, broken)

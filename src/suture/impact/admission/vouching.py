@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.admission.admissionpath import blocked_by, blocks_itself, uses_of
+from suture.impact.admission.admissionpath import broken_path, uses_of
 from suture.impact.admission.leading import converts
-from suture.impact.effects import AdmissionPathBroken, Confidence
+from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.bars import answering
 from suture.impact.ground.bodies import annotations_of, trusting
 from suture.impact.scene import Scene, named
-from suture.model.names import SERVICES, ObjectKey
 from suture.model.objects import CrdFacts
 
 INJECTED: Final = ("inject-ca", "inject-apiserver-ca")
@@ -47,23 +46,8 @@ def vouching_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         before = answering(view, use.service)
         if path not in lost or known.get(use.path) != use.service or not before:
             continue
-        row = view.service(use.service)
-        namespaces, count = blocked_by(scene, use.hook if use.fail_closed else None)
-        yield AdmissionPathBroken(
-            source=named(made.after.key, made.after.uid),
-            path=use.path,
-            service=named(ObjectKey(SERVICES, use.service.namespace, use.service.name)),
-            fail_closed=use.fail_closed,
-            self_healing=injected,
-            service_removed=False,
-            blocks_recovery=not injected
-            and use.fail_closed
-            and use.hook is not None
-            and row is not None
-            and blocks_itself(scene, use.hook, row),
+        yield broken_path(
+            scene, use, None if injected else view.service(use.service),
+            source=named(made.after.key, made.after.uid), before=before, healing=injected,
             calls=f"{use.calls} (its `caBundle` would be empty)",
-            before=before,
-            namespaces=namespaces,
-            namespaces_count=count,
-            confidence=Confidence.EXACT if use.sure else Confidence.BOUNDED,
-        )
+        )  # fmt: skip

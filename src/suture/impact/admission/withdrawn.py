@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from suture.impact.admission.admissionpath import uses_of
+from suture.impact.admission.admissionpath import broken_path, uses_of
 from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.bars import answering
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
-from suture.model.names import API_SERVICES, AUTOSCALERS, SERVICES, ObjectKey
+from suture.model.names import API_SERVICES, AUTOSCALERS
 from suture.model.objects import ApiServiceFacts
 
 
@@ -34,19 +34,10 @@ def withdrawn_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
             continue
         for use in uses_of(source):
             before = answering(view, use.service)
-            if not before:
-                continue
-            yield AdmissionPathBroken(
-                source=scene.victim(row),
-                path=use.path,
-                service=named(ObjectKey(SERVICES, use.service.namespace, use.service.name)),
-                fail_closed=True,
-                self_healing=False,
-                service_removed=False,
-                blocks_recovery=False,
-                calls=f"{use.calls}, by which {reading} autoscalers go,",
-                before=before,
-            )
+            if before:
+                calls = f"{use.calls}, by which {reading} autoscalers go,"
+                holder = scene.victim(row)
+                yield broken_path(scene, use, None, source=holder, before=before, calls=calls)
 
 
 def _reading(scene: Scene, group: str) -> int:
