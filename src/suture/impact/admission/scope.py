@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from suture.impact.effects import Confidence, ScopeWidened
+from suture.impact.effects import Confidence, ScopeWidened, Victim
 from suture.impact.ground.change import Change
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.networkpolicies import POLICIES, traffic_effects
@@ -133,18 +133,10 @@ def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
         kinds, kinds_before = found.kinds(), had.kinds() if had is not None else 0
         if not newly and kinds <= kinds_before:
             continue
-        yield ScopeWidened(
-            source=named(made.after.key, made.after.uid),
-            what="webhook",
-            part=hook.name,
-            fail_closed=hook.fail_closed,
-            backend_ready=_ready(scene.view, hook),
-            newly=newly,
-            matched_before=kinds_before,
-            matched_after=kinds,
-            created=made.before is None,
-            confidence=Confidence.BOUNDED if found.unsure else Confidence.EXACT,
-        )
+        yield found.widened(
+            named(made.after.key, made.after.uid), newly, kinds_before, kinds,
+            fail_closed=hook.fail_closed, created=made.before is None,
+        )  # fmt: skip
 
 
 def _outwaits(hook: Webhook) -> bool:
@@ -164,17 +156,8 @@ def _leases_lost(
     held = before is not None and (before.fail_closed or _outwaits(before))
     if not found.leases() or (held and before and _Reach(scene, before).leases()):
         return
-    yield ScopeWidened(
-        source=named(source.key, source.uid),
-        what="webhook",
-        part=f"{hook.name}, waited for {hook.waits_s} s where a Lease has {RENEWED_WITHIN_S} s,",
-        fail_closed=True,
-        backend_ready=_ready(scene.view, hook),
-        newly=("leases",),
-        matched_before=0,
-        matched_after=1,
-        confidence=Confidence.BOUNDED if found.unsure else Confidence.EXACT,
-    )
+    waits = f", waited for {hook.waits_s} s where a Lease has {RENEWED_WITHIN_S} s,"
+    yield found.widened(named(source.key, source.uid), ("leases",), 0, 1, reason=waits)
 
 
 def _looked_into(scene: Scene) -> Iterator[ScopeWidened]:
@@ -189,20 +172,9 @@ def _looked_into(scene: Scene) -> Iterator[ScopeWidened]:
             continue
         found = _Reach(scene, hook, {space: new})
         newly = found.newly_in(space, _Reach(scene, hook, {space: old}))
-        if not newly:
-            continue
-        kinds = found.kinds()
-        yield ScopeWidened(
-            source=scene.victim(row),
-            what="webhook",
-            part=hook.name,
-            fail_closed=True,
-            backend_ready=_ready(scene.view, hook),
-            newly=newly,
-            matched_before=kinds,
-            matched_after=kinds,
-            confidence=Confidence.BOUNDED if found.unsure else Confidence.EXACT,
-        )
+        if newly:
+            kinds = found.kinds()
+            yield found.widened(scene.victim(row), newly, kinds, kinds)
 
 
 def _ready(view: GraphView, hook: Webhook) -> int:
@@ -257,12 +229,31 @@ class _Reach:
 
     def kinds(self) -> int:
         """Return how many types its rules name."""
-        return sum(
-            any(
-                _named(rule.groups, resource.group) and _named_resource(rule.resources, resource)
-                for rule in self._hook.rules
-            )
-            for resource in self._view.resources()
+        return sum(map(self._names, self._view.resources()))
+
+    def widened(
+        self,
+        source: Victim,
+        newly: tuple[str, ...],
+        before: int,
+        after: int,
+        *,
+        fail_closed: bool = True,
+        reason: str = "",
+        created: bool = False,
+    ) -> ScopeWidened:
+        """Return what it would reach, and on how many types before and after."""
+        return ScopeWidened(
+            source=source,
+            what="webhook",
+            part=f"{self._hook.name}{reason}",
+            fail_closed=fail_closed,
+            backend_ready=_ready(self._view, self._hook),
+            newly=newly,
+            matched_before=before,
+            matched_after=after,
+            created=created,
+            confidence=Confidence.BOUNDED if self.unsure else Confidence.EXACT,
         )
 
     def _matches(
