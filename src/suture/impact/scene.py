@@ -162,6 +162,10 @@ class Scene:
             )
         return self._made_marks
 
+    def stays(self, row: int) -> bool:
+        """Whether an object neither goes with this change nor is going already."""
+        return row not in self.removed and not self.view.terminating(row)
+
     def size_explained(self, resized: Resized) -> bool:
         """Whether somebody who may decide wants a workload no larger than it is to be."""
         by = self.request.user.username

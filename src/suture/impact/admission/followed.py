@@ -61,8 +61,7 @@ def _is_new(scene: Scene, row: int, than: int) -> bool:
         now is not None
         and view.created(than) < born
         and now.utc_s - born < HOUR_S
-        and row not in scene.removed
-        and not view.terminating(row)
+        and scene.stays(row)
     )
 
 

@@ -46,21 +46,16 @@ def _reading(scene: Scene, group: str) -> int:
     return sum(
         isinstance(facts := view.facts(row), AutoscalerFacts)
         and group in facts.reads
-        and row not in scene.removed
-        and not view.terminating(row)
-        and any(_stays(scene, one) for one, there in view.targets(row, Edge.SCALES) if there)
+        and scene.stays(row)
+        and any(scene.stays(one) for one, there in view.targets(row, Edge.SCALES) if there)
         for row in view.rows(AUTOSCALERS)
     )
-
-
-def _stays(scene: Scene, row: int) -> bool:
-    return row not in scene.removed and not scene.view.terminating(row)
 
 
 def _served_otherwise(scene: Scene, group: str) -> bool:
     """Whether another registration of the group stays, and is answered for."""
     view = scene.view
-    return any(_stays(scene, row) and _answers(view, row, group) for row in view.rows(API_SERVICES))
+    return any(scene.stays(row) and _answers(view, row, group) for row in view.rows(API_SERVICES))
 
 
 def _answers(view: GraphView, row: int, group: str) -> bool:

@@ -112,9 +112,7 @@ def _keeps_replicas(scene: Scene, owner: Owner, row: int) -> bool:
     Told once, of the first that goes.
     """
     view = scene.view
-    if not owner.present or owner.row in scene.removed or view.terminating(owner.row):
-        return False
-    if not may_be_volume(view.resource(owner.row)):
+    if not (owner.present and scene.stays(owner.row) and may_be_volume(view.resource(owner.row))):
         return False
     beside = [
         one

@@ -171,13 +171,13 @@ def _stays(scene: Scene, keeper: tuple[int, bool]) -> bool:
     WHY also where none of its type is there: then applications are kept in another cluster.
     """
     view, now, (row, present) = scene.view, scene.now, keeper
-    if not is_kept_in_api(view, row) or row in scene.removed:
+    if not is_kept_in_api(view, row) or not scene.stays(row):
         return False
     if not works_for(scene, view.key(row)):
         return False
     if not present and view.count(view.resource(row)):
         return False
-    if view.terminating(row) or view.history.removed_at(view.key(row)) is not None:
+    if view.history.removed_at(view.key(row)) is not None:
         return False
     return now is None or not view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S)
 
@@ -273,7 +273,7 @@ def still_listed(scene: Scene, row: int) -> bool:
     if not isinstance(by, CustomFacts) or not by.lists:
         return False
     found = stands_for(view, row, facts)
-    if found is None or found[0] != POLICY or parent in scene.removed or view.terminating(parent):
+    if found is None or found[0] != POLICY or not scene.stays(parent):
         return False
     resource, name = view.resource(row), view.name(row)
     if not any(one == name and view.kind(group, kind) == resource for group, kind, one in by.lists):

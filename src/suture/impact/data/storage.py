@@ -207,7 +207,7 @@ def _is_handed_over(scene: Scene, volume: int, claim: int) -> bool:
     view = scene.view
     named = view.targets(volume, Edge.BOUND_CLAIM)
     return bool(named) and all(
-        present and one != claim and _stays(scene, one) for one, present in named
+        present and one != claim and scene.stays(one) for one, present in named
     )
 
 
@@ -236,7 +236,7 @@ def is_kept_elsewhere(scene: Scene, row: int) -> bool:
 def _lasts(scene: Scene, snapshot: int) -> bool:
     """Whether a snapshot stays, or goes and leaves its content, from which another can be made."""
     view = scene.view
-    if _stays(scene, snapshot):
+    if scene.stays(snapshot):
         return True
     content = _content_of(view, snapshot)
     facts = view.facts(content) if content is not None else None
@@ -244,12 +244,8 @@ def _lasts(scene: Scene, snapshot: int) -> bool:
         content is not None
         and isinstance(facts, SnapshotContentFacts)
         and facts.deletion == RETAIN
-        and _stays(scene, content)
+        and scene.stays(content)
     )
-
-
-def _stays(scene: Scene, row: int) -> bool:
-    return row not in scene.removed and not scene.view.terminating(row)
 
 
 def _volume(scene: Scene, row: int) -> DataLost:
@@ -309,14 +305,14 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     policy = facts.deletion if isinstance(facts, SnapshotContentFacts) else NONE
     heads = _snapshots_of(view, row) if content == row else [row]
     # WHY no copy then: the snapshot that stays is of another hour than whatever else there is.
-    wanted = content == row and any(_stays(scene, head) for head in heads)
+    wanted = content == row and any(map(scene.stays, heads))
     sources = [
         one
         for head in (() if wanted else heads)
         for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
         # WHY not its content: one that was there first is what it stands for, and no copy of that.
         if present and one != content
-        if _stays(scene, one)
+        if scene.stays(one)
     ]
     others = {
         one
@@ -386,7 +382,7 @@ class Siblings:
 
     def _stays(self, row: int) -> bool:
         view = self._scene.view
-        if row in self._scene.removed or view.gone(row) or view.terminating(row):
+        if not self._scene.stays(row) or view.gone(row):
             return False
         facts = view.facts(row)
         return isinstance(facts, ClaimFacts) and facts.bound

@@ -176,7 +176,7 @@ def _later(view: GraphView, new: int, old: int) -> bool:
 def _succeeds(scene: Scene, new: int, old: int, ready: int) -> bool:
     """Whether an agent that stays was made lately, after another, and runs as widely."""
     view = scene.view
-    if view.resource(new) != DAEMON_SETS or new in scene.removed or view.terminating(new):
+    if view.resource(new) != DAEMON_SETS or not scene.stays(new):
         return False
     facts, made = view.facts(new), view.created(new)
     if not isinstance(facts, WorkloadFacts) or not _keeps_nodes(facts.placement):
@@ -205,8 +205,8 @@ def succeeded(scene: Scene, row: int) -> bool:
     since, identity = now.utc_s - HOUR_S, scene.actor.user.username
     made = sum(
         view.resource(one) == DAEMON_SETS
-        and one not in scene.removed
-        and not (view.gone(one) or view.terminating(one))
+        and scene.stays(one)
+        and not view.gone(one)
         and view.controller(one) == parent
         and view.created(one) >= since
         and view.history.created_by(view.uid(one)) == identity

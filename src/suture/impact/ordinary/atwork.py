@@ -88,17 +88,17 @@ def leads_by_name(scene: Scene, row: int) -> bool:
     Nothing else leads there, of whatever kind, and it owns nothing: it is a route and no product.
     Not where a route was turned to another Service within the hour: what was bound to it follows.
     """
-    view, removed = scene.view, scene.removed
+    view = scene.view
     led = view.targets(row, Edge.LEADS_TO)
     if not led or view.children_of(row):
         return False
     return any(
         present
-        and service not in removed
+        and service not in scene.removed
         and view.serving_count(service) > 0
         and not route_left(view, service, scene.now)
         and not any(
-            other != row and other not in removed and not view.terminating(other)
+            other != row and scene.stays(other)
             for edge in (Edge.LEADS_TO, Edge.ROUTES_TO)
             for other in view.sources(service, edge)
         )
@@ -169,14 +169,14 @@ def _binds_for_route(scene: Scene, row: int) -> bool:
 
     So a balancer is bound to what a route wants. One beside it, of its type, would be the next.
     """
-    view, removed, resource = scene.view, scene.removed, scene.view.resource(row)
+    view, resource = scene.view, scene.view.resource(row)
     return any(
         present
-        and service not in removed
+        and service not in scene.removed
         and view.serving_count(service) > 0
         and any(_named_and_stays(scene, row, one) for one in _routes_to(view, service))
         and not any(
-            other != row and other not in removed and not view.terminating(other)
+            other != row and scene.stays(other)
             for other in view.sources(service, Edge.LEADS_TO)
             if view.resource(other) == resource
         )
@@ -194,7 +194,7 @@ def _named_and_stays(scene: Scene, row: int, route: int) -> bool:
     One that was rewritten within the hour may be the cause for which the object goes.
     """
     view = scene.view
-    if route in scene.removed or view.terminating(route) or _rewritten(scene, route):
+    if not scene.stays(route) or _rewritten(scene, route):
         return False
     return names_in_labels(view.labels(row), view.name(route), view.namespace(route))
 
@@ -211,8 +211,7 @@ def _routes_above(scene: Scene, row: int) -> Iterator[int]:
         if (
             owner.present
             and is_route(view.resource(owner.row))
-            and owner.row not in scene.removed
-            and not view.terminating(owner.row)
+            and scene.stays(owner.row)
             and leads(view, owner.row, scene.removed)
             and not _rewritten(scene, owner.row)
         ):

@@ -43,7 +43,7 @@ def copy_of_living(scene: Scene, row: int) -> bool:
     writes = view.history.writes
     for source in _originals(scene, row):
         found = view.find(source)
-        if found is None or found in scene.removed or view.terminating(found):
+        if found is None or not scene.stays(found):
             continue
         asked = (source, ObjectKey(NAMESPACES, "", key.namespace))
         if not any(writes.written(one, What.WROTE, now, HOUR_S) for one in asked):

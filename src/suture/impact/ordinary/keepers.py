@@ -103,8 +103,7 @@ def _controls(scene: Scene, row: int) -> Keeper | None:
     view = scene.view
     if keeps(scene, view.resource(row)) is not False or is_own(scene, row):
         return None
-    stays = row not in scene.removed and not view.terminating(row)
-    return Keeper(str(view.key(row)), CONTROLLER, stays)
+    return Keeper(str(view.key(row)), CONTROLLER, scene.stays(row))
 
 
 def keeps(scene: Scene, resource: Resource) -> bool | None:
@@ -147,7 +146,7 @@ def lives(scene: Scene, manager: ObjectKey) -> bool:
             return any(row not in scene.removed for row in records)
         manager = ObjectKey(NAMESPACES, "", manager.namespace)
     row = view.find(manager)
-    return row is not None and row not in scene.removed and not view.terminating(row)
+    return row is not None and scene.stays(row)
 
 
 def _records(scene: Scene, release: ObjectKey) -> list[int]:

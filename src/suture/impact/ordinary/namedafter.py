@@ -125,7 +125,7 @@ def _renewed(scene: Scene, parent: int, row: int) -> bool:
 def _asks(scene: Scene, parent: int, row: int) -> bool:
     """Whether a parent stays, is as it was when an object was made, and was there by then."""
     view, now = scene.view, scene.now
-    if parent in scene.removed or view.gone(parent) or view.terminating(parent):
+    if not scene.stays(parent) or view.gone(parent):
         return False
     if view.created(parent) > view.created(row) + AT_ONCE_S:
         return False

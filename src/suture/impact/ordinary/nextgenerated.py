@@ -95,7 +95,7 @@ def _made_beside(scene: Scene, row: int, now: Now) -> tuple[int, ...]:
         one
         for one in beside
         if follows(view.name(one), name)
-        and not (one in scene.removed or view.terminating(one))
+        and scene.stays(one)
         and (made := view.history.creation(view.uid(one))) is not None
         and made.identity == scene.actor.user.username
         and made.at_ns >= since_ns

@@ -171,8 +171,7 @@ def _is_issued(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     return (
         is_custom(resource)
         and made.identity in view.history.habits.keepers(resource)
-        and user not in scene.removed
-        and not view.terminating(user)
+        and scene.stays(user)
     )
 
 

@@ -37,7 +37,7 @@ def swept(
         return 0
     me, found = number(scene.request.user.username), 0
     for row in islice(rows, ROWS_ASKED):
-        if row in scene.removed or scene.view.terminating(row):
+        if not scene.stays(row):
             continue
         if writes.last(scene.view.key(row), what, now, HOUR_S) == me and left_so(row):
             found += 1

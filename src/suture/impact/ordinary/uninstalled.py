@@ -182,8 +182,8 @@ def _unchanged(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
         return []
     found = [one for one, present in marks if present and is_kept_in_api(view, one)]
     stay = all(
-        one not in scene.removed
-        and not (view.gone(one) or view.terminating(one))
+        scene.stays(one)
+        and not view.gone(one)
         and not view.history.writes.changed(view.key(one), What.WROTE, now, HOUR_S)
         for one in found
     )

@@ -154,8 +154,7 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
         return None
     kept = view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT]
     at_work = any(
-        one not in scene.removed
-        and not view.terminating(one)
+        scene.stays(one)
         and len(view.targets(one, Edge.MANAGED_BY)) == 1
         # WHY no claims: releases leave them, and who mounts one is at work itself.
         and view.resource(one) != CLAIMS
