@@ -15,11 +15,13 @@ from suture.impact.ground.bars import Bars
 from suture.impact.ground.change import Change, Resized
 from suture.model.actor import Actor
 from suture.model.clock import Now
+from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.matchsets import Evaluate
 from suture.model.names import PODS, SECRETS, ObjectKey, Resource
 from suture.model.request import Request
+from suture.model.writes import HOUR_S
 
 
 class Scene:
@@ -165,6 +167,25 @@ class Scene:
     def stays(self, row: int) -> bool:
         """Whether an object neither goes with this change nor is going already."""
         return row not in self.removed and not self.view.terminating(row)
+
+    def counted(self, counter: str) -> int:
+        """Return how much was counted within the hour; 0 where the time is not known."""
+        now = self.now
+        return 0 if now is None else self.view.history.writes.counted(counter, now, HOUR_S)
+
+    def written(self, row: int) -> bool:
+        """Whether somebody wrote an object within the hour, more than its status."""
+        now, view = self.now, self.view
+        return now is not None and (
+            view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S) > 0
+        )
+
+    def changed(self, row: int) -> bool:
+        """Whether such a write made something else of it than it was before."""
+        now, view = self.now, self.view
+        return now is not None and (
+            view.history.writes.changed(view.key(row), What.WROTE, now, HOUR_S)
+        )
 
     def size_explained(self, resized: Resized) -> bool:
         """Whether somebody who may decide wants a workload no larger than it is to be."""

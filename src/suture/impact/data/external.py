@@ -25,7 +25,6 @@ from suture.impact.ordinary.hands import made_lately
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.facts import SnapshotContentFacts
 from suture.model.graph import GraphView
@@ -170,7 +169,7 @@ def _stays(scene: Scene, keeper: tuple[int, bool]) -> bool:
 
     WHY also where none of its type is there: then applications are kept in another cluster.
     """
-    view, now, (row, present) = scene.view, scene.now, keeper
+    view, (row, present) = scene.view, keeper
     if not is_kept_in_api(view, row) or not scene.stays(row):
         return False
     if not works_for(scene, view.key(row)):
@@ -179,7 +178,7 @@ def _stays(scene: Scene, keeper: tuple[int, bool]) -> bool:
         return False
     if view.history.removed_at(view.key(row)) is not None:
         return False
-    return now is None or not view.history.writes.written(view.key(row), What.WROTE, now, HOUR_S)
+    return not scene.written(row)
 
 
 def _is_left(facts: Facts | None) -> bool:
@@ -278,8 +277,7 @@ def still_listed(scene: Scene, row: int) -> bool:
     resource, name = view.resource(row), view.name(row)
     if not any(one == name and view.kind(group, kind) == resource for group, kind, one in by.lists):
         return False
-    writes, now = view.history.writes, scene.now
-    return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
+    return not scene.written(parent)
 
 
 def asked_with_outside(scene: Scene, row: int) -> bool:
@@ -310,8 +308,7 @@ def _set_stays_full(scene: Scene, row: int, member: int) -> bool:
         return False
     if view.resource(row) != set_of(view.resource(member)):
         return False
-    writes, now = view.history.writes, scene.now
-    return now is None or not writes.written(view.key(parent), What.WROTE, now, HOUR_S)
+    return not scene.written(parent)
 
 
 def _custom(view: GraphView, row: int, said: str) -> tuple[str, str] | None:
@@ -343,8 +340,7 @@ def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:
         for row in view.rows(resource)
         if view.created(row) >= since and row not in scene.removed
     )
-    gone = view.history.writes.counted(remover(identity, resource), now, HOUR_S)
-    return max(0, min(left, made - gone))
+    return max(0, min(left, made - scene.counted(remover(identity, resource))))
 
 
 def _has_id(view: GraphView, row: int) -> bool:

@@ -15,7 +15,6 @@ from suture.impact.causes.parents import SIBLINGS
 from suture.impact.nodes.drivers import mounts_volumes
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -198,8 +197,7 @@ def succeeded(scene: Scene, row: int) -> bool:
     parent = view.controller(row)
     if now is None or parent < 0 or not isinstance(view.facts(parent), CustomFacts):
         return False
-    writes, uid = view.history.writes, view.uid(parent)
-    if not writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+    if not scene.changed(parent):
         return False
     ready = _pods(view, row)[1]
     since, identity = now.utc_s - HOUR_S, scene.actor.user.username
@@ -213,4 +211,4 @@ def succeeded(scene: Scene, row: int) -> bool:
         and _pods(view, one)[1] * 100 >= ready * SUCCEEDED_PERCENT
         for one in view.children_of(parent)[:SIBLINGS]
     )
-    return made > writes.counted(taken_from(uid, DAEMON_SETS), now, HOUR_S)
+    return made > scene.counted(taken_from(view.uid(parent), DAEMON_SETS))

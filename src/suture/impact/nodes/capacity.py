@@ -204,10 +204,10 @@ class _Loss:
         scene = self._scene
         if scene.causes.explains(row):
             return True
-        if self._before is None or scene.now is None:
+        if self._before is None:
             return False
         gone = with_machine(scene.view.uid(row))
-        return scene.view.history.writes.counted(gone, scene.now, HOUR_S) > 0
+        return scene.counted(gone) > 0
 
     def joined_since(self, closing: Closing) -> int:
         """Return how many nodes, of whatever size, joined that may run what runs on these."""

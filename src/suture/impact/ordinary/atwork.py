@@ -21,12 +21,10 @@ from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import node_behind
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import AUTOSCALERS, CRON_JOBS, DISRUPTION_BUDGETS, Resource
 from suture.model.objects import RouteFacts
-from suture.model.writes import HOUR_S
 
 ROUTES_ASKED: Final = 64
 """LIMIT: routes to one Service of which it is asked whether labels name them, 2 us each."""
@@ -55,7 +53,7 @@ def _sizes(scene: Scene, autoscaler: int) -> bool:
     another workload by now, or none.
     """
     view, parent = scene.view, scene.view.controller(autoscaler)
-    if parent < 0 or _rewritten(scene, parent) or _annotated(scene, parent):
+    if parent < 0 or scene.written(parent) or scene.counted(annotated(view.uid(parent))):
         return False
     return any(
         present
@@ -194,7 +192,7 @@ def _named_and_stays(scene: Scene, row: int, route: int) -> bool:
     One that was rewritten within the hour may be the cause for which the object goes.
     """
     view = scene.view
-    if not scene.stays(route) or _rewritten(scene, route):
+    if not scene.stays(route) or scene.written(route):
         return False
     return names_in_labels(view.labels(row), view.name(route), view.namespace(route))
 
@@ -213,7 +211,7 @@ def _routes_above(scene: Scene, row: int) -> Iterator[int]:
             and is_route(view.resource(owner.row))
             and scene.stays(owner.row)
             and leads(view, owner.row, scene.removed)
-            and not _rewritten(scene, owner.row)
+            and not scene.written(owner.row)
         ):
             yield owner.row
 
@@ -225,17 +223,3 @@ def spared(scene: Scene, row: int) -> bool:
         return False
     node = node_behind(scene.request, view, row)
     return node is not None and is_open(view.facts(node)) and bool(movable(view, node, Asked(view)))
-
-
-def _annotated(scene: Scene, row: int) -> bool:
-    """Whether somebody changed what a custom resource is marked with within the hour."""
-    view, now = scene.view, scene.now
-    return (
-        now is not None and view.history.writes.counted(annotated(view.uid(row)), now, HOUR_S) > 0
-    )
-
-
-def _rewritten(scene: Scene, row: int) -> bool:
-    """Whether somebody changed an object within the hour, save its status."""
-    writes, now = scene.view.history.writes, scene.now
-    return now is not None and writes.written(scene.view.key(row), What.WROTE, now, HOUR_S) > 0

@@ -45,7 +45,6 @@ from suture.model.names import (
     WORKLOADS,
     Operation,
 )
-from suture.model.writes import HOUR_S
 
 RETIRED: Final = 12
 """LIMIT: what a person may take away within the hour before what names it: the accounts, Secrets
@@ -70,14 +69,14 @@ def _by_name(scene: Scene) -> bool:
 
     WHY one name: a collection says what goes by its labels, whoever made it and in one go.
     """
-    now, identity = scene.now, scene.actor.user.username
-    if now is None or account_of(identity) is not None or len(scene.change.direct) != 1:
+    identity = scene.actor.user.username
+    if scene.now is None or account_of(identity) is not None or len(scene.change.direct) != 1:
         return False
     if scene.request.operation is not Operation.DELETE or not scene.request.name:
         return False
     resource = scene.view.resource(scene.change.direct[0])
     return all(
-        scene.view.history.writes.counted(one, now, HOUR_S) < RETIRED
+        scene.counted(one) < RETIRED
         for one in (before_users(identity), not_back(identity, resource))
     )
 

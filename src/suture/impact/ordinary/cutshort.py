@@ -22,10 +22,8 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
-from suture.model.deeds import What
 from suture.model.graph import Lot
 from suture.model.objects import CustomFacts, Ended
-from suture.model.writes import HOUR_S
 
 PODS_ASKED: Final = 256
 """LIMIT: pods of a class that are asked whether they have ended, 0.1 us each."""
@@ -46,13 +44,13 @@ def is_cut_short(scene: Scene, lot: Lot) -> bool:
         return False
     if keeps(scene, view.resource(parent)) is False:
         return False
-    facts, writes, uid = view.facts(parent), view.history.writes, view.uid(parent)
+    facts = view.facts(parent)
     if not isinstance(facts, CustomFacts) or facts.ended is not Ended.NO:
         return False
     return not (
         view.terminating(parent)
-        or writes.written(view.key(parent), What.WROTE, now, HOUR_S)
-        or writes.counted(annotated(uid), now, HOUR_S)
+        or scene.written(parent)
+        or scene.counted(annotated(view.uid(parent)))
         or counts_another(view, parent, now)
         or drains(view, pod, now)
     ) and _all_ready(scene, parent, _most(facts))

@@ -103,8 +103,7 @@ def made_before(scene: Scene, lot: Lot) -> int:
         for pod in view.pods_alike(kind)
         if pod != lot.first
     )
-    gone = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, HOUR_S)
-    return max(0, made - gone)
+    return max(0, made - scene.counted(taken_from(view.uid(parent), PODS)))
 
 
 def claim_replaced(scene: Scene, row: int) -> bool:
@@ -129,8 +128,7 @@ def claim_replaced(scene: Scene, row: int) -> bool:
         for claim in view.children_of(parent)[:SIBLINGS]
         if claim != row and not view.gone(claim)
     )
-    gone = view.history.writes.counted(taken_from(view.uid(parent), CLAIMS), now, HOUR_S)
-    return made > gone
+    return made > scene.counted(taken_from(view.uid(parent), CLAIMS))
 
 
 def member_replaced(scene: Scene, row: int) -> bool:
@@ -168,7 +166,7 @@ def member_replaced(scene: Scene, row: int) -> bool:
         and _ready_in(scene, other) >= max(1, its.replicas or 0, mine.replicas or 0)
     ]
     taken = taken_from(view.uid(parent), view.resource(row))
-    return len(made) > view.history.writes.counted(taken, now, HOUR_S) and any(
+    return len(made) > scene.counted(taken) and any(
         its.selector is not None and mine.selector.one_value_apart(its.selector) for its in made
     )
 
@@ -316,14 +314,12 @@ def idle_along(scene: Scene, row: int) -> bool:
 
 def is_dropped(scene: Scene, row: int) -> bool:
     """Whether the actor works for what keeps an object, and that has left the object out lately."""
-    view, now = scene.view, scene.now
-    marks = scene.marks(row) if now is not None else []
+    marks = scene.marks(row) if scene.now is not None else []
     # WHY last: thousands may name one object, and who takes it works for hardly any of them.
     return (
-        now is not None
-        and bool(marks)
+        bool(marks)
         and all(works_for(scene, one) for one in marks)
-        and view.history.writes.counted(dropped(view.uid(row)), now, HOUR_S) > 0
+        and scene.counted(dropped(scene.view.uid(row))) > 0
     )
 
 

@@ -20,8 +20,6 @@ from suture.impact.causes.records import is_generated
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind
-from suture.model.clock import Now
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -124,20 +122,20 @@ def _renewed(scene: Scene, parent: int, row: int) -> bool:
 
 def _asks(scene: Scene, parent: int, row: int) -> bool:
     """Whether a parent stays, is as it was when an object was made, and was there by then."""
-    view, now = scene.view, scene.now
+    view = scene.view
     if not scene.stays(parent) or view.gone(parent):
         return False
     if view.created(parent) > view.created(row) + AT_ONCE_S:
         return False
-    return now is None or not _may_ask_less(view, parent, now)
+    return not _may_ask_less(scene, parent)
 
 
-def _may_ask_less(view: GraphView, parent: int, now: Now) -> bool:
+def _may_ask_less(scene: Scene, parent: int) -> bool:
     """Whether a parent was changed within the hour, save that it has again what it had left out."""
-    writes, uid = view.history.writes, view.uid(parent)
-    if not writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+    if not scene.changed(parent):
         return False
-    return not writes.counted(back_again(uid), now, HOUR_S) or bool(writes.left_out(uid))
+    uid = scene.view.uid(parent)
+    return not scene.counted(back_again(uid)) or bool(scene.view.history.writes.left_out(uid))
 
 
 def _parents(scene: Scene, row: int) -> Iterator[int]:

@@ -27,7 +27,7 @@ from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
 from suture.model.graph import Use
 from suture.model.names import CONFIG_MAPS, SECRETS
-from suture.model.writes import HOUR_S, TEN_MINUTES_S
+from suture.model.writes import TEN_MINUTES_S
 
 GENERATED: Final = (CONFIG_MAPS, SECRETS)
 
@@ -51,7 +51,7 @@ def next_of(scene: Scene, row: int) -> Next | None:
         return None
     if not is_generated(view.name(row)):
         return None
-    announced = bool(view.history.writes.counted(followed(view.uid(row)), now, HOUR_S))
+    announced = scene.counted(followed(view.uid(row))) > 0
     made = _made_beside(scene, row, now)
     return Next(announced, made) if announced or made else None
 
@@ -74,8 +74,8 @@ def leaves_for_next(scene: Scene, user: int, row: int, comes: Next, uses: list[U
 
 def _announced(scene: Scene, user: int, row: int) -> bool:
     """Whether the keeper of an object that it prunes is about to change a user that it keeps."""
-    view, now = scene.view, scene.now
-    if now is None or not view.history.writes.counted(to_change(view.uid(user)), now, HOUR_S):
+    view = scene.view
+    if not scene.counted(to_change(view.uid(user))):
         return False
     mine = {one for one, _ in view.targets(row, Edge.MANAGED_BY)}
     return any(

@@ -58,12 +58,12 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
     others = view.rows(resource)
     if len(others) > RESOURCES_ASKED or (kind == PODS and not _others_ready(view, parent, one)):
         return False
-    identity = scene.actor.user.username
 
     def lacks(other: int) -> bool:
+        taken = scene.counted(taken_from(view.uid(other), kind))
         if kind == PODS:
-            return _lacks(view, other, identity, now)
-        return _lacks_run(view, other, kind, now)
+            return _lacks(scene, other, taken, now)
+        return taken > 0 and _lacks_run(view, other, kind)
 
     return not lacks(parent) and sum(lacks(other) for other in others if other != parent) < AWAY
 
@@ -79,13 +79,12 @@ def _is_run(scene: Scene, row: int) -> bool:
     )
 
 
-def _lacks_run(view: GraphView, parent: int, kind: Resource, now: Now) -> bool:
-    """Whether the run of a custom resource was taken within the hour, and is not there again.
+def _lacks_run(view: GraphView, parent: int, kind: Resource) -> bool:
+    """Whether the run of a custom resource that was taken is not there again.
 
     Not of one that was told to stop: it wants none.
     """
-    taken = view.history.writes.counted(taken_from(view.uid(parent), kind), now, HOUR_S)
-    if not taken or "" in view.history.writes.left_out(view.uid(parent)):
+    if "" in view.history.writes.left_out(view.uid(parent)):
         return False
     children = view.staying(view.children_of(parent))
     return not any(view.resource(one) == kind and not view.terminating(one) for one in children)
@@ -127,11 +126,11 @@ def _sizes(view: GraphView, parent: int) -> tuple[int | None, ...]:
     return (facts.wanted, *facts.sizes) if isinstance(facts, CustomFacts) else ()
 
 
-def _lacks(view: GraphView, parent: int, identity: str, now: Now) -> bool:
-    """Whether a pod that was taken from a custom resource within the hour is not there again."""
-    taken = view.history.writes.counted(taken_from(view.uid(parent), PODS), now, HOUR_S)
+def _lacks(scene: Scene, parent: int, taken: int, now: Now) -> bool:
+    """Whether of the pods that were taken from a custom resource one is not there again."""
     if not taken:
         return False
+    view, identity = scene.view, scene.actor.user.username
     since, back, ready = now.utc_s - HOUR_S, 0, 0
     for kind in view.classes_owned(parent):
         for pod in view.pods_alike(kind):

@@ -20,7 +20,6 @@ from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.names import RESERVED
 from suture.model.request import Request
-from suture.model.writes import HOUR_S
 
 _KUBERNETES: Final = ("kubernetes.io", "k8s.io")
 """Whose annotations are about something else: a revision, a hash."""
@@ -95,10 +94,8 @@ def schedule_sleeps(scene: Scene) -> bool:
 
 def _put_others_down(scene: Scene, space: str) -> bool:
     """Whether the actor scaled a workload of a namespace to nothing within the hour."""
-    if scene.now is None or space.startswith(RESERVED):
-        return False
     here = put_down_in(scene.actor.user.username, space)
-    return scene.view.history.writes.counted(here, scene.now, HOUR_S) > 0
+    return not space.startswith(RESERVED) and scene.counted(here) > 0
 
 
 def sleeps_by_plan(scene: Scene, resized: Resized) -> bool:

@@ -96,15 +96,14 @@ def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
 
 def _may_be_cut(scene: Scene, resized: Resized, most: int) -> bool:
     """Whether a workload of which nobody asks for more is left enough, by who cut few others."""
-    view, now, row = scene.view, scene.now, resized.row
-    if now is None or resized.asked or resized.after * LEFT < resized.before:
+    view, row = scene.view, resized.row
+    if scene.now is None or resized.asked or resized.after * LEFT < resized.before:
         return False
     if view.has_owner(row) or view.namespace(row).startswith(RESERVED):
         return False
     if asked_for(view, row) > resized.after:
         return False
-    identity = scene.actor.user.username
-    return view.history.writes.counted(cut_down(identity), now, HOUR_S) < most
+    return scene.counted(cut_down(scene.actor.user.username)) < most
 
 
 def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
@@ -121,9 +120,8 @@ def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
         return False
     if namespace.startswith(RESERVED) or not read_by_name(view, service):
         return False
-    counted = view.history.writes.counted
-    here = counted(put_down_in(identity, namespace), now, HOUR_S)
-    if here >= PUT_DOWN or counted(put_down(identity), now, HOUR_S) > here:
+    here = scene.counted(put_down_in(identity, namespace))
+    if here >= PUT_DOWN or scene.counted(put_down(identity)) > here:
         return False
     readers = readers_of(scene, service)
     return readers is not None and all(

@@ -18,7 +18,6 @@ from suture.impact.causes.counters import not_back
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
 from suture.model.names import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS
-from suture.model.writes import HOUR_S
 
 AWAY: Final = 2
 """LIMIT: bindings that an actor may have away at a time: one, and its companion."""
@@ -26,9 +25,9 @@ AWAY: Final = 2
 
 def is_rebound(scene: Scene, row: int) -> bool:
     """Whether a binding goes alone by the hand of its keeper, which has hardly any other away."""
-    view, now, identity = scene.view, scene.now, scene.actor.user.username
+    view, identity = scene.view, scene.actor.user.username
     resource = view.resource(row)
-    if now is None or resource not in (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
+    if scene.now is None or resource not in (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
         return False
     if scene.change.direct != (row,) or view.has_owner(row):
         return False
@@ -37,7 +36,6 @@ def is_rebound(scene: Scene, row: int) -> bool:
     if not (kept or view.history.created_by(view.uid(row)) == identity):
         return False
     away = sum(
-        view.history.writes.counted(not_back(identity, one), now, HOUR_S)
-        for one in (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
+        scene.counted(not_back(identity, one)) for one in (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
     )
     return away < AWAY

@@ -61,7 +61,7 @@ def is_remade(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     resource = view.resource(row)
     if now is None or resource not in (CONFIG_MAPS, SECRETS) or scene.change.direct != (row,):
         return False
-    away = view.history.writes.counted(not_back(identity, resource), now, HOUR_S)
+    away = scene.counted(not_back(identity, resource))
     return away < GAPS and (
         _was_remade(scene, row)
         or _is_hook(scene, row)
@@ -90,7 +90,7 @@ def is_given_anew(scene: Scene, row: int) -> bool:
     return (
         is_custom(resource)
         and made in view.history.habits.keepers(resource)
-        and view.history.writes.counted(before_users(identity), now, HOUR_S) < GAPS
+        and scene.counted(before_users(identity)) < GAPS
     )
 
 

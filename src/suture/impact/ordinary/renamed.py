@@ -62,7 +62,7 @@ def is_moved(scene: Scene, row: int) -> bool:
         return False
     # WHY first: hardly anybody who deletes a part has made one within the hour.
     made = creator(scene.actor.user.username, resource)
-    if not view.history.writes.counted(made, now, HOUR_S):
+    if not scene.counted(made):
         return False
     spaces = view.rows(NAMESPACES)
     if len(spaces) > SPACES_ASKED:
@@ -114,8 +114,7 @@ def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:
     # WHY first whether any was: what was taken is counted for few keepers.
     if not made:
         return False
-    counter = part_taken(view.key(keeper), view.resource(row))
-    return made > view.history.writes.counted(counter, now, HOUR_S)
+    return made > scene.counted(part_taken(view.key(keeper), view.resource(row)))
 
 
 def _is_new(scene: Scene, row: int, now: Now) -> bool:

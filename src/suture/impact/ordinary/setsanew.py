@@ -24,7 +24,6 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
 from suture.model.clock import Now
-from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS
 from suture.model.objects import WorkloadFacts
@@ -47,12 +46,12 @@ def is_made_anew(scene: Scene, row: int) -> bool:
     born = view.history.creation(view.uid(parent))
     if born is not None and now.ago_s(born.at_ns) < HOUR_S:
         return False
-    if not view.history.writes.changed(view.key(parent), What.WROTE, now, HOUR_S):
+    if not scene.changed(parent):
         return False
     # WHY: a part that is there again has not changed; who takes it away has seen it left out.
-    if view.history.writes.counted(back_again(view.uid(parent)), now, HOUR_S):
+    if scene.counted(back_again(view.uid(parent))):
         return False
-    taken = view.history.writes.counted(taken_from(view.uid(parent), resource), now, HOUR_S)
+    taken = scene.counted(taken_from(view.uid(parent), resource))
     return taken <= _back(scene, parent, row, now) and _others_serve(scene, parent, row)
 
 

@@ -27,7 +27,6 @@ from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.names import CLAIMS, CONFIG_MAPS, DEPLOYMENTS, PODS, SECRETS
 from suture.model.objects import CustomFacts
-from suture.model.writes import HOUR_S
 
 SEVERAL: Final = 2
 """Of so many pods, that a custom resource says it wants, the only one is no whole."""
@@ -47,15 +46,15 @@ def goes_for_next(scene: Scene, row: int) -> bool:
     One for each order: who takes another is asked what for. WHY no set: its claims stay, and a set
     of the next size or template may not find them again.
     """
-    view, now = scene.view, scene.now
-    if now is None or scene.change.direct != (row,) or CLAIMS in scene.kinds:
+    view = scene.view
+    if scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
     # WHY orders first: what nothing keeps has none, and no parent to be asked about.
     orders = orders_of(scene, row)
     if not orders or not _is_made_anew(scene, row):
         return False
     taken = taken_from(view.uid(view.controller(row)), view.resource(row))
-    return view.history.writes.counted(taken, now, HOUR_S) < orders
+    return scene.counted(taken) < orders
 
 
 def _is_made_anew(scene: Scene, row: int) -> bool:
@@ -85,13 +84,13 @@ def _is_needed(scene: Scene, pod: int) -> bool:
 
 def orders_of(scene: Scene, row: int) -> int:
     """Return how often others asked within the hour for another version of what the actor runs."""
-    view, now = scene.view, scene.now
+    view = scene.view
     parent = view.controller(row)
-    if now is None or parent < 0 or view.gone(parent) or view.terminating(parent):
+    if parent < 0 or view.gone(parent) or view.terminating(parent):
         return 0
     resource = view.resource(parent)
     if not is_custom(resource) or not keeps(scene, resource):
         return 0
-    uid, counted = view.uid(parent), view.history.writes.counted
-    asked = counted(ordered(uid), now, HOUR_S)
-    return asked - counted(ordered_by(uid, scene.actor.user.username), now, HOUR_S)
+    uid = view.uid(parent)
+    asked = scene.counted(ordered(uid))
+    return asked - scene.counted(ordered_by(uid, scene.actor.user.username))

@@ -18,7 +18,6 @@ from suture.impact.ordinary.keepers import lives, works_for
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.clock import Now
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.habits import RELEASES
@@ -129,9 +128,7 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
         for manager in _unchanged(scene, view.targets(row, Edge.MANAGED_BY))
     )
     for (manager, resource), count in asked.items():
-        gone = count + view.history.writes.counted(
-            counter_of(view.uid(manager), resource), now, HOUR_S
-        )
+        gone = count + scene.counted(counter_of(view.uid(manager), resource))
         if gone <= PART:
             continue
         kept = view.sources(manager, Edge.MANAGED_BY)
@@ -181,12 +178,7 @@ def _unchanged(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
     if now is None:
         return []
     found = [one for one, present in marks if present and is_kept_in_api(view, one)]
-    stay = all(
-        scene.stays(one)
-        and not view.gone(one)
-        and not view.history.writes.changed(view.key(one), What.WROTE, now, HOUR_S)
-        for one in found
-    )
+    stay = all(scene.stays(one) and not view.gone(one) and not scene.changed(one) for one in found)
     return found if stay else []
 
 

@@ -63,8 +63,8 @@ def growth_effects(scene: Scene) -> Iterator[Growth]:
         by = creator(scene.request.user.username, made.key.resource)
         lately = scene.view.history.writes.counted(by, now, MINUTE_S)
     yield from _under_owners(scene, made, lately)
-    if now is not None and not made.owners:
-        yield from _alike(scene, made, lately, now)
+    if not made.owners:
+        yield from _alike(scene, made, lately)
     if now is not None and lately >= CREATED_TOLD:
         yield from _by_actor(scene, made, lately, now)
 
@@ -112,7 +112,7 @@ def _of_schedule(scene: Scene, job: int, lately: int) -> Iterator[Growth]:
         )  # fmt: skip
 
 
-def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator[Growth]:
+def _alike(scene: Scene, made: ClusterObject, lately: int) -> Iterator[Growth]:
     """Tell of objects that nobody owns and that one actor makes over and over, under one name.
 
     As under an owner, which nobody has set here: the copies of a copy, the tokens of an account.
@@ -124,11 +124,11 @@ def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator
     view, key = scene.view, made.key
     if key.resource in (PODS, JOBS) or (not key.namespace and key.resource != NAMESPACES):
         return
-    alike = view.history.writes.counted(creator_like(scene.request.user.username, key), now, HOUR_S)
+    alike = scene.counted(creator_like(scene.request.user.username, key))
     if alike < CHILDREN_TOLD:
         return
     custom = is_custom(key.resource)
-    before = _unanswered(scene, made, now) if custom else min(alike, _there(view, key))
+    before = _unanswered(scene, made) if custom else min(alike, _there(view, key))
     if before >= CHILDREN_TOLD:
         yield Growth(
             resource=str(key.resource), per="owner",
@@ -138,7 +138,7 @@ def _alike(scene: Scene, made: ClusterObject, lately: int, now: Now) -> Iterator
         )  # fmt: skip
 
 
-def _unanswered(scene: Scene, made: ClusterObject, now: Now) -> int:
+def _unanswered(scene: Scene, made: ClusterObject) -> int:
     """Return how many custom resources lie in a namespace that nobody works off; 0 if somebody may.
 
     Whoever works them off writes of each what came of it, or takes it away. None of some, old and
@@ -150,7 +150,7 @@ def _unanswered(scene: Scene, made: ClusterObject, now: Now) -> int:
     taken = remover(scene.request.user.username, key.resource)
     if there < UNANSWERED_TOLD or not made.managers:
         return 0
-    if view.history.writes.counted(taken, now, HOUR_S):
+    if scene.counted(taken):
         return 0
     rows = view.rows(key.resource, key.namespace)
     some = rows[:: len(rows) // UNANSWERED_ASKED + 1]
