@@ -6,7 +6,7 @@ Made once a request. What several effects read is looked up once and kept here.
 from __future__ import annotations
 
 from suture.impact.causes.causes import Causes
-from suture.impact.causes.explained import tied
+from suture.impact.causes.explained import tied, was_made_by
 from suture.impact.causes.parents import maker_of
 from suture.impact.causes.sizes import resize_explained
 from suture.impact.causes.together import cut_together
@@ -186,6 +186,15 @@ class Scene:
         return now is not None and (
             view.history.writes.changed(view.key(row), What.WROTE, now, HOUR_S)
         )
+
+    def made(self, row: int, within_s: int = HOUR_S) -> bool:
+        """Whether the actor made an object within the hour, or `within_s`."""
+        return was_made_by(self.view, row, self.actor.user.username, self.now, within_s)
+
+    def is_new(self, row: int) -> bool:
+        """Whether it is remembered that somebody made an object within the hour."""
+        born, now = self.view.history.creation(self.view.uid(row)), self.now
+        return born is not None and now is not None and now.ago_s(born.at_ns) < HOUR_S
 
     def size_explained(self, resized: Resized) -> bool:
         """Whether somebody who may decide wants a workload no larger than it is to be."""

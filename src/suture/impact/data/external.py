@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.counters import remover
-from suture.impact.causes.explained import was_made_by
 from suture.impact.causes.parents import is_kept_in_api, set_of
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
@@ -221,7 +220,7 @@ def _never_joined(scene: Scene, row: int) -> bool:
         view.uid(row) == request.object_uid
         and isinstance(facts, CustomFacts)
         and is_machine_id(facts.outside)
-        and was_made_by(view, row, scene.actor.user.username, scene.now, HOUR_S)
+        and scene.made(row)
         and bool(request.old_body)
         and not node_named(request.old_body)
     )

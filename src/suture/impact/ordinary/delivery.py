@@ -204,7 +204,6 @@ def _comes(scene: Scene, pod: int, old: Selector, new: Selector) -> bool:
     if not isinstance(facts, CustomFacts) or not facts.wanted or view.terminating(parent):
         return False
     turned = view.history.writes.changed(view.key(parent), What.WROTE, now, TEN_MINUTES_S)
-    since_ns, identity = now.mono_ns - TEN_MINUTES_S * 10**9, scene.actor.user.username
     for row in view.children_of(parent)[:ASKED]:
         its = view.facts(row)
         if (
@@ -214,10 +213,7 @@ def _comes(scene: Scene, pod: int, old: Selector, new: Selector) -> bool:
             and all(each in its.selector.requirements for each in new.requirements)
             and not view.terminating(row)
         ):
-            made = view.history.creation(view.uid(row))
-            return turned or (
-                made is not None and made.identity == identity and made.at_ns >= since_ns
-            )
+            return turned or scene.made(row, TEN_MINUTES_S)
     return _made_unseen(scene, above[0], parent, old, new)
 
 

@@ -12,8 +12,7 @@ from typing import Final
 
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.ground.change import Resized
-from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps
+from suture.impact.ordinary.keepers import runs
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
@@ -30,11 +29,7 @@ def fails_alone(scene: Scene, resized: Resized) -> bool:
     if now is None or (resized.before, resized.after) != (1, 0) or resized.asked:
         return False
     parent = view.controller(row)
-    if (
-        parent < 0
-        or not is_custom(view.resource(parent))
-        or not keeps(scene, view.resource(parent))
-    ):
+    if not runs(scene, parent):
         return False
     pods = list(pods_under(view, row))
     old_s = now.utc_s - TEN_MINUTES_S

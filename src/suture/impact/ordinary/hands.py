@@ -14,7 +14,6 @@ from suture.impact.causes.explained import (
     RECREATED_BY,
     lives_beside,
     stands_for_living,
-    was_made_by,
 )
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_count
 from suture.impact.causes.resting import rests
@@ -22,7 +21,7 @@ from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps, works_for
+from suture.impact.ordinary.keepers import has_run, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
@@ -48,7 +47,7 @@ def made_lately(scene: Scene, row: int) -> bool:
     That is an owner, or the application that keeps it, and no younger: what was there before is
     looked after since, and was not made. Where the namespace is new as well, a week is as good.
     """
-    view, identity = scene.view, scene.actor.user.username
+    view = scene.view
     born = view.created(row)
     within_s = WEEK_S if _in_new_space(scene, row) else DAY_S
     queue, seen = [row], set[int]()
@@ -56,7 +55,7 @@ def made_lately(scene: Scene, row: int) -> bool:
         current = queue.pop()
         if current in seen or view.created(current) > born:
             continue
-        if was_made_by(view, current, identity, scene.now, within_s):
+        if scene.made(current, within_s):
             return True
         seen.add(current)
         queue += view.owner_rows(current)
@@ -140,18 +139,13 @@ def member_replaced(scene: Scene, row: int) -> bool:
     host has one of each, and they follow it together. Not with claims along, nor under a custom
     resource of this hour: its member may be taken for one of a life before it.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     parent, mine = view.controller(row), view.facts(row)
-    if now is None or parent < 0 or scene.change.direct != (row,) or CLAIMS in scene.kinds:
+    if parent < 0 or scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
     if not isinstance(mine, WorkloadFacts) or mine.selector is None:
         return False
-    resource, identity = view.resource(parent), scene.actor.user.username
-    if not is_custom(resource) or not keeps(scene, resource):
-        return False
-    since_ns = now.mono_ns - HOUR_S * 10**9
-    born = view.history.creation(view.uid(parent))
-    if born is not None and born.at_ns >= since_ns:
+    if not has_run(scene, parent):
         return False
     made = [
         its
@@ -160,9 +154,7 @@ def member_replaced(scene: Scene, row: int) -> bool:
         and view.resource(other) == view.resource(row)
         and not (view.gone(other) or view.terminating(other))
         and isinstance(its := view.facts(other), WorkloadFacts)
-        and (creation := view.history.creation(view.uid(other))) is not None
-        and creation.identity == identity
-        and creation.at_ns >= since_ns
+        and scene.made(other)
         and _ready_in(scene, other) >= max(1, its.replicas or 0, mine.replicas or 0)
     ]
     taken = taken_from(view.uid(parent), view.resource(row))
@@ -187,9 +179,7 @@ def own_errand(scene: Scene, row: int) -> bool:
     """
     view = scene.view
     parent = view.controller(row)
-    if scene.change.direct != (row,) or parent < 0:
-        return False
-    if not was_made_by(view, row, scene.actor.user.username, scene.now):
+    if scene.change.direct != (row,) or parent < 0 or not scene.made(row, DAY_S):
         return False
     if not is_custom(view.resource(parent)) or mounting(view, row):
         return False
@@ -215,16 +205,10 @@ def is_trial(scene: Scene, row: int) -> bool:
     where both are new, it may be a child of the next life that is taken for one of the last. So
     operators try out whether a pod would fit before they give it a place.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     parent = view.controller(row)
-    if now is None or parent < 0 or scene.change.direct != (row,):
-        return False
-    since_ns = now.mono_ns - HOUR_S * 10**9
-    made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
-    if made is None or made.identity != scene.actor.user.username or made.at_ns < since_ns:
-        return False
-    # WHY: where the making of the one is remembered, that of the other would be.
-    if of is not None and of.at_ns >= since_ns:
+    # WHY both: where the making of the one is remembered, that of the other would be.
+    if scene.change.direct != (row,) or not scene.made(row) or parent < 0 or scene.is_new(parent):
         return False
     pods = scene.kinds.get(PODS, ())
     reaching = {service for pod in pods for service in scene.causes.services_of(pod)}
@@ -248,7 +232,7 @@ def is_passing(scene: Scene, row: int) -> bool:
     made, of = (view.history.creation(view.uid(one)) for one in (row, parent))
     if made is None or (of is not None and made.at_ns - of.at_ns < HOUR_S * 10**9):
         return False
-    return was_made_by(view, row, scene.actor.user.username, scene.now, WEEK_S)
+    return scene.made(row, WEEK_S)
 
 
 def _at_work(view: GraphView, row: int) -> bool:

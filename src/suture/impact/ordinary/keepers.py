@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.explained import answering
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.finalizers import called_like
 from suture.impact.ordinary.keeper import Keeper
 from suture.impact.scene import Scene
@@ -116,6 +117,20 @@ def keeps(scene: Scene, resource: Resource) -> bool | None:
     if identity in known or called_like(actor, str(resource)):
         return True
     return False if known or actor.kind is IdentityKind.PERSON else None
+
+
+def runs(scene: Scene, row: int) -> bool:
+    """Whether an object, or -1, is a custom resource of a type that the actor is known to run."""
+    resource = scene.view.resource(row) if row >= 0 else None
+    return resource is not None and is_custom(resource) and bool(keeps(scene, resource))
+
+
+def has_run(scene: Scene, row: int) -> bool:
+    """Whether it is such a one, and not of this hour.
+
+    WHY: the parts of a new one may be taken for those of one that was there before.
+    """
+    return runs(scene, row) and not scene.is_new(row)
 
 
 def works_for(scene: Scene, manager: ObjectKey) -> bool:

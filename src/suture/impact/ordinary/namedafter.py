@@ -31,7 +31,6 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.writes import HOUR_S
 
 CHILDREN: Final = MADE_FOR | {SECRETS}
 """What operators make for their own resources, and find by name or label."""
@@ -104,17 +103,12 @@ def _runs(view: GraphView, parent: int) -> bool:
 
 def _renewed(scene: Scene, parent: int, row: int) -> bool:
     """Whether the actor has made another Secret that is called after a parent, after one of it."""
-    view, now = scene.view, scene.now
+    view = scene.view
     name = view.name(parent)
-    if now is None:
-        return False
-    since_ns = now.mono_ns - HOUR_S * 10**9
     return any(
         name in view.name(other)
         and view.created(other) > view.created(row) + TOGETHER_S
-        and (made := view.history.creation(view.uid(other))) is not None
-        and made.identity == scene.actor.user.username
-        and made.at_ns >= since_ns
+        and scene.made(other)
         for other in view.rows(SECRETS, view.namespace(row))[:BESIDE]
         if other != row
     )

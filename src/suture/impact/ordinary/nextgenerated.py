@@ -22,7 +22,6 @@ from suture.impact.causes.records import follows, is_generated
 from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
-from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
 from suture.model.graph import Use
@@ -45,14 +44,14 @@ class Next(NamedTuple):
 
 def next_of(scene: Scene, row: int) -> Next | None:
     """Return what comes after an object that goes; None where nothing is known to."""
-    view, now = scene.view, scene.now
+    view = scene.view
     # WHY alone: what is pruned is asked for one by one, and a sweep asks of a thousand.
-    if now is None or scene.change.direct != (row,) or view.resource(row) not in GENERATED:
+    if scene.change.direct != (row,) or view.resource(row) not in GENERATED:
         return None
     if not is_generated(view.name(row)):
         return None
     announced = scene.counted(followed(view.uid(row))) > 0
-    made = _made_beside(scene, row, now)
+    made = _made_beside(scene, row)
     return Next(announced, made) if announced or made else None
 
 
@@ -84,19 +83,15 @@ def _announced(scene: Scene, user: int, row: int) -> bool:
     )
 
 
-def _made_beside(scene: Scene, row: int, now: Now) -> tuple[int, ...]:
+def _made_beside(scene: Scene, row: int) -> tuple[int, ...]:
     """Return what the actor made within minutes under the next name."""
     view = scene.view
     beside = view.rows(view.resource(row), view.namespace(row))
     if len(beside) > BESIDE:
         return ()
-    name, since_ns = view.name(row), now.mono_ns - TEN_MINUTES_S * 10**9
+    name = view.name(row)
     return tuple(
         one
         for one in beside
-        if follows(view.name(one), name)
-        and scene.stays(one)
-        and (made := view.history.creation(view.uid(one))) is not None
-        and made.identity == scene.actor.user.username
-        and made.at_ns >= since_ns
+        if follows(view.name(one), name) and scene.stays(one) and scene.made(one, TEN_MINUTES_S)
     )

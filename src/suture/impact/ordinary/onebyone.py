@@ -23,7 +23,7 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps
+from suture.impact.ordinary.keepers import has_run
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.graph import GraphView
@@ -49,13 +49,9 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
     parent, kind = view.controller(one), view.resource(one)
     if parent < 0 or scene.change.direct != (one,) or not (kind == PODS or _is_run(scene, one)):
         return False
-    resource = view.resource(parent)
-    if not is_custom(resource) or not keeps(scene, resource) or view.terminating(parent):
+    if not has_run(scene, parent) or view.terminating(parent):
         return False
-    born = view.history.creation(view.uid(parent))
-    if born is not None and now.ago_s(born.at_ns) < HOUR_S:
-        return False
-    others = view.rows(resource)
+    others = view.rows(view.resource(parent))
     if len(others) > RESOURCES_ASKED or (kind == PODS and not _others_ready(view, parent, one)):
         return False
 

@@ -31,13 +31,12 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.records import is_generated
 from suture.impact.ground.bodies import annotations_of, is_immutable
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps, works_for
+from suture.impact.ordinary.keepers import has_run, runs, works_for
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Use
 from suture.model.names import CONFIG_MAPS, SECRETS
-from suture.model.writes import HOUR_S
 
 AT_ONCE_S: Final = 60
 """LIMIT: within how long a replacement is made: the next call of the same reconcile, and what the
@@ -111,11 +110,7 @@ def _was_remade(scene: Scene, row: int) -> bool:
     """Whether the actor made it in the place of one that it had just removed itself."""
     view, identity = scene.view, scene.actor.user.username
     parent = view.controller(row)
-    if parent >= 0 and not (
-        is_custom(view.resource(parent))
-        and keeps(scene, view.resource(parent))
-        and not view.terminating(parent)
-    ):
+    if parent >= 0 and (view.terminating(parent) or not runs(scene, parent)):
         return False
     made, before = view.history.creation(view.uid(row)), view.history.removed_at(view.key(row))
     if made is None or before is None or before.uid == made.uid:
@@ -182,15 +177,11 @@ def _is_of_one(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     may hold what nobody has twice. WHY not under one of this hour: the actor may take it for that
     of one that was there before.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     above = view.controller(row)
-    if now is None or above < 0 or view.resource(row) != CONFIG_MAPS or view.terminating(above):
+    if above < 0 or view.resource(row) != CONFIG_MAPS or view.terminating(above):
         return False
-    resource = view.resource(above)
-    if not is_custom(resource) or not keeps(scene, resource):
-        return False
-    born = view.history.creation(view.uid(above))
-    if born is not None and now.ago_s(born.at_ns) < HOUR_S:
+    if not has_run(scene, above):
         return False
     readers = [use.row for use in uses if not use.of_pods]
     return 0 < len(readers) <= READERS and all(

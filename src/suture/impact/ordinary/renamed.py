@@ -22,7 +22,6 @@ from suture.impact.causes.recent import PARTS
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
-from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import NAMESPACES, SERVICES, ObjectKey
@@ -38,15 +37,15 @@ SPACES_ASKED: Final = 1_024
 
 def is_renamed(scene: Scene, row: int) -> bool:
     """Whether the actor made another part in the place of one that goes alone, and that serves."""
-    view, now = scene.view, scene.now
-    if now is None or scene.change.direct != (row,) or view.resource(row) not in PARTS:
+    view = scene.view
+    if scene.change.direct != (row,) or view.resource(row) not in PARTS:
         return False
     if view.resource(row) == SERVICES and any(
         referrer not in scene.removed for referrer in view.referrers(row)
     ):
         return False
     return is_moved(scene, row) or any(
-        works_for(scene, view.key(keeper)) and _made(scene, row, keeper, now)
+        works_for(scene, view.key(keeper)) and _made(scene, row, keeper)
         for keeper, _ in view.targets(row, Edge.MANAGED_BY)
     )
 
@@ -77,7 +76,7 @@ def is_moved(scene: Scene, row: int) -> bool:
         one = view.find(key)
         if one is not None:
             goes = view.gone(one) or view.terminating(one)
-            if goes or not (_is_new(scene, one, now) and _as_good(view, one, row)):
+            if goes or not (scene.made(one) and _as_good(view, one, row)):
                 return False
             found = True
         elif (taken := view.history.removed_at(key)) is not None and (
@@ -87,7 +86,7 @@ def is_moved(scene: Scene, row: int) -> bool:
     return found
 
 
-def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:
+def _made(scene: Scene, row: int, keeper: int) -> bool:
     """Whether more parts as good were made for a keeper within the hour than were taken from it.
 
     In the namespace; one of the same name in another is the next of this one, and of no other.
@@ -107,7 +106,7 @@ def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:
             or view.terminating(one)
         ):
             continue
-        if _is_new(scene, one, now) and _as_good(view, one, row):
+        if scene.made(one) and _as_good(view, one, row):
             if moved:
                 return True
             made += 1
@@ -115,15 +114,6 @@ def _made(scene: Scene, row: int, keeper: int, now: Now) -> bool:
     if not made:
         return False
     return made > scene.counted(part_taken(view.key(keeper), view.resource(row)))
-
-
-def _is_new(scene: Scene, row: int, now: Now) -> bool:
-    made = scene.view.history.creation(scene.view.uid(row))
-    return (
-        made is not None
-        and made.identity == scene.actor.user.username
-        and now.ago_s(made.at_ns) < HOUR_S
-    )
 
 
 def _as_good(view: GraphView, new: int, old: int) -> bool:

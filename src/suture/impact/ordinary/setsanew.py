@@ -20,14 +20,11 @@ from typing import Final
 
 from suture.impact.causes.counters import back_again, taken_from
 from suture.impact.causes.parents import SIBLINGS
-from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps
+from suture.impact.ordinary.keepers import has_run
 from suture.impact.scene import Scene
-from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS
 from suture.model.objects import WorkloadFacts
-from suture.model.writes import HOUR_S
 
 OTHERS: Final = 2
 """LIMIT: members beside one that no Service reaches: what is copied is copied to two others."""
@@ -35,36 +32,29 @@ OTHERS: Final = 2
 
 def is_made_anew(scene: Scene, row: int) -> bool:
     """Whether a set or a Deployment goes alone to be made anew, those before it being back."""
-    view, now = scene.view, scene.now
+    view = scene.view
     parent, resource = view.controller(row), view.resource(row)
-    if now is None or parent < 0 or resource not in (STATEFUL_SETS, DEPLOYMENTS):
+    if parent < 0 or resource not in (STATEFUL_SETS, DEPLOYMENTS):
         return False
     if scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
-    if not is_custom(view.resource(parent)) or not keeps(scene, view.resource(parent)):
-        return False
-    born = view.history.creation(view.uid(parent))
-    if born is not None and now.ago_s(born.at_ns) < HOUR_S:
-        return False
-    if not scene.changed(parent):
+    if not has_run(scene, parent) or not scene.changed(parent):
         return False
     # WHY: a part that is there again has not changed; who takes it away has seen it left out.
     if scene.counted(back_again(view.uid(parent))):
         return False
     taken = scene.counted(taken_from(view.uid(parent), resource))
-    return taken <= _back(scene, parent, row, now) and _others_serve(scene, parent, row)
+    return taken <= _back(scene, parent, row) and _others_serve(scene, parent, row)
 
 
-def _back(scene: Scene, parent: int, row: int, now: Now) -> int:
+def _back(scene: Scene, parent: int, row: int) -> int:
     """Return how many other sets of a parent the actor made within the hour, all of them Ready."""
-    view, since_ns = scene.view, now.mono_ns - HOUR_S * 10**9
+    view = scene.view
     return sum(
         other != row
         and view.resource(other) == view.resource(row)
         and not view.terminating(other)
-        and (made := view.history.creation(view.uid(other))) is not None
-        and made.identity == scene.actor.user.username
-        and made.at_ns >= since_ns
+        and scene.made(other)
         and _is_ready(view, other)
         for other in view.children_of(parent)[:SIBLINGS]
     )

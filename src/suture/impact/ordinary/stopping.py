@@ -22,7 +22,7 @@ from typing import Final
 from suture.impact.causes.counters import ordered, ordered_by, taken_from
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.keepers import keeps
+from suture.impact.ordinary.keepers import runs
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.names import CLAIMS, CONFIG_MAPS, DEPLOYMENTS, PODS, SECRETS
@@ -88,8 +88,7 @@ def orders_of(scene: Scene, row: int) -> int:
     parent = view.controller(row)
     if parent < 0 or view.gone(parent) or view.terminating(parent):
         return 0
-    resource = view.resource(parent)
-    if not is_custom(resource) or not keeps(scene, resource):
+    if not runs(scene, parent):
         return 0
     uid = view.uid(parent)
     asked = scene.counted(ordered(uid))

@@ -17,7 +17,6 @@ from suture.impact.causes.parents import is_kept_in_api
 from suture.impact.ordinary.keepers import lives, works_for
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
-from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.habits import RELEASES
@@ -29,7 +28,6 @@ from suture.model.names import (
     WORKLOADS,
     ObjectKey,
 )
-from suture.model.writes import HOUR_S
 
 STATUS, UNINSTALLING = "status", "uninstalling"
 """What the record of a release says while all of it is taken away."""
@@ -139,33 +137,31 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
             for one in kept
             if view.resource(one) == resource
             and one not in scene.removed
-            and not _just_begun(scene, one, now)
+            and not _just_begun(scene, one)
         ]
-        back = sum(_made_again(scene, one, now) for one in rest)
+        back = sum(_made_again(scene, one) for one in rest)
         if gone - back > max(PART, len(rest)):
             return True
     return False
 
 
-def _just_begun(scene: Scene, row: int, now: Now) -> bool:
+def _just_begun(scene: Scene, row: int) -> bool:
     """Whether a workload was made within the hour, in the place of nothing, and serves nobody."""
     view = scene.view
-    made = view.history.creation(view.uid(row))
-    if made is None or now.ago_s(made.at_ns) >= HOUR_S or _made_again(scene, row, now):
+    if not scene.is_new(row) or _made_again(scene, row):
         return False
     return not any(view.serving_alike(kind) for kind in classes_under(view, row))
 
 
-def _made_again(scene: Scene, row: int, now: Now) -> bool:
+def _made_again(scene: Scene, row: int) -> bool:
     """Whether the actor made an object within the hour, in the place of one that it removed."""
     view, identity = scene.view, scene.actor.user.username
-    made, before = view.history.creation(view.uid(row)), view.history.removed_at(view.key(row))
+    before = view.history.removed_at(view.key(row))
     return (
-        made is not None
-        and before is not None
-        and made.identity == before.by == identity
-        and made.uid != before.uid
-        and now.ago_s(made.at_ns) < HOUR_S
+        before is not None
+        and before.by == identity
+        and before.uid != view.uid(row)
+        and scene.made(row)
     )
 
 
@@ -206,9 +202,9 @@ def found_by_install(scene: Scene, row: int) -> bool:
     That is a Service or workload that nothing keeps, older than the only records of a release of
     its namespace. The actor, who makes that release, has got no further with it than its install.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     resource = view.resource(row)
-    if now is None or (resource != SERVICES and resource not in WORKLOADS):
+    if resource != SERVICES and resource not in WORKLOADS:
         return False
     if view.has_owner(row) or scene.marks(row):
         return False
@@ -220,7 +216,7 @@ def found_by_install(scene: Scene, row: int) -> bool:
         if records and all(
             view.created(one) > born
             and view.at(one).labels.get(STATUS) in FAILING
-            and _was_made(scene, one, now)
+            and scene.is_new(one)
             for one in records
         ):
             return True
@@ -232,9 +228,7 @@ def is_first_try(scene: Scene, marks: Collection[ObjectKey]) -> bool:
 
     It was never deployed, and the actor makes it: who takes it away is about to try again.
     """
-    view, now = scene.view, scene.now
-    if now is None:
-        return False
+    view = scene.view
     for key in marks:
         if key.resource != RELEASES or not works_for(scene, key):
             continue
@@ -242,13 +236,7 @@ def is_first_try(scene: Scene, marks: Collection[ObjectKey]) -> bool:
         if (
             len(records) == 1
             and view.at(records[0]).labels.get(STATUS) in FAILING
-            and _was_made(scene, records[0], now)
+            and scene.is_new(records[0])
         ):
             return True
     return False
-
-
-def _was_made(scene: Scene, row: int, now: Now) -> bool:
-    """Whether an object was admitted to be made within the hour."""
-    made = scene.view.history.creation(scene.view.uid(row))
-    return made is not None and now.ago_s(made.at_ns) < HOUR_S

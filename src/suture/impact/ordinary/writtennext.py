@@ -11,9 +11,8 @@ of Secrets, which write what the resource of each asks for.
 from __future__ import annotations
 
 from suture.impact.causes.explained import CLIMBED
-from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.hands import of_one_hand
-from suture.impact.ordinary.keepers import keeps
+from suture.impact.ordinary.keepers import runs
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.writes import HOUR_S, number
@@ -33,9 +32,7 @@ def _runs(scene: Scene, row: int) -> int:
     """Return the custom resource that controls an object, stays, and is run by the actor; or -1."""
     view = scene.view
     above = view.controller(row)
-    if above < 0 or not is_custom(view.resource(above)) or view.terminating(above):
-        return -1
-    return above if keeps(scene, view.resource(above)) else -1
+    return above if runs(scene, above) and not view.terminating(above) else -1
 
 
 def _is_asked_beside(scene: Scene, user: int, above: int) -> bool:
