@@ -156,7 +156,7 @@ def lives(scene: Scene, manager: ObjectKey) -> bool:
     """
     view = scene.view
     if manager.resource == RELEASES:
-        records = _records(scene, manager)
+        records = records_of(scene, manager)
         if records:
             return any(row not in scene.removed for row in records)
         manager = ObjectKey(NAMESPACES, "", manager.namespace)
@@ -164,7 +164,7 @@ def lives(scene: Scene, manager: ObjectKey) -> bool:
     return row is not None and scene.stays(row)
 
 
-def _records(scene: Scene, release: ObjectKey) -> list[int]:
+def records_of(scene: Scene, release: ObjectKey) -> list[int]:
     """Return the Secrets that record a release, by their labels; see `release_of`."""
     kept = scene.releases(release.namespace) if release.name else []
     return scene.view.labelled(kept, "name", release.name) if kept else []

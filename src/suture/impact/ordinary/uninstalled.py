@@ -14,7 +14,7 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
-from suture.impact.ordinary.keepers import lives, works_for
+from suture.impact.ordinary.keepers import lives, records_of, works_for
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
@@ -107,8 +107,7 @@ def _goes_whole(scene: Scene, key: ObjectKey) -> bool:
     """Whether a manager is a release whose record says that all of it is taken away."""
     if key.resource != RELEASES:
         return False
-    records = scene.view.labelled(scene.releases(key.namespace), "name", key.name)
-    return bool(scene.view.labelled(records, STATUS, UNINSTALLING))
+    return bool(scene.view.labelled(records_of(scene, key), STATUS, UNINSTALLING))
 
 
 def taken_apart(scene: Scene, going: Collection[int]) -> bool:
@@ -212,7 +211,7 @@ def found_by_install(scene: Scene, row: int) -> bool:
     for release in view.history.habits.works_of(scene.actor.user.username):
         if release.resource != RELEASES or release.namespace != space:
             continue
-        records = view.labelled(scene.releases(space), "name", release.name)
+        records = records_of(scene, release)
         if records and all(
             view.created(one) > born
             and view.at(one).labels.get(STATUS) in FAILING
@@ -232,7 +231,7 @@ def is_first_try(scene: Scene, marks: Collection[ObjectKey]) -> bool:
     for key in marks:
         if key.resource != RELEASES or not works_for(scene, key):
             continue
-        records = view.labelled(scene.releases(key.namespace), "name", key.name)
+        records = records_of(scene, key)
         if (
             len(records) == 1
             and view.at(records[0]).labels.get(STATUS) in FAILING

@@ -31,6 +31,7 @@ from suture.impact.ordinary.keepers import (
     keeper_of,
     keeps,
     kept_by,
+    records_of,
     works_for,
 )
 from suture.impact.ordinary.reissued import is_given_anew
@@ -148,8 +149,7 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
     release = release_of(thing)
     if release is None or thing.labels.get("status") != DEPLOYED or works_for(scene, release):
         return None
-    records = view.labelled(scene.releases(release.namespace), "name", release.name)
-    beside = [one for one in records if one != row and one not in scene.removed]
+    beside = [one for one in records_of(scene, release) if one != row and one not in scene.removed]
     if view.labelled(beside, "status", DEPLOYED):
         return None
     kept = view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT]
