@@ -166,6 +166,11 @@ def _controls(view: GraphView, workload: int, one: int) -> bool:
     return any(owner.row == workload and owner.controller for owner in view.owners(one))
 
 
+def ready_of(view: GraphView, workload: int) -> int:
+    """Return how many pods of a workload, or of ReplicaSets that it owns, are Ready."""
+    return sum(map(view.serving_alike, view.classes_controlled(workload, REPLICA_SETS)))
+
+
 def pods_under(view: GraphView, workload: int) -> Iterable[int]:
     """Walk the pods that a workload controls and that are not gone, through its ReplicaSets."""
     for kind in classes_under(view, workload):

@@ -17,6 +17,7 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.ground.change import Resized, Rewritten
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.ordinary.roles import keeps_pod
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
@@ -85,7 +86,7 @@ def taken_over(scene: Scene, service: int, resized: Resized, before: int) -> boo
             and isinstance(its, WorkloadFacts)
             and its.selector is not None
             and mine.selector.one_value_apart(its.selector)
-            and _ready(view, other) >= before
+            and ready_of(view, other) >= before
         ):
             return True
     return False
@@ -117,7 +118,7 @@ def next_answers(scene: Scene, resized: Resized) -> bool:
         return False
     if _is_member(view, row):
         return False
-    reached, ready = _reaching(view, row), _ready(view, row)
+    reached, ready = _reaching(view, row), ready_of(view, row)
     for other in view.rows(view.resource(row), view.namespace(row))[:ASKED]:
         its = view.facts(other)
         if (
@@ -125,7 +126,7 @@ def next_answers(scene: Scene, resized: Resized) -> bool:
             and isinstance(its, WorkloadFacts)
             and its.selector is not None
             and mine.selector.one_value_apart(its.selector)
-            and _ready(view, other) >= max(ready, 1)
+            and ready_of(view, other) >= max(ready, 1)
             and not (_is_member(view, other) or view.terminating(other))
             and (answering := _reaching(view, other))
             and reached <= answering
@@ -252,9 +253,3 @@ def _read(view: GraphView, service: int, other: int) -> bool:
     """Whether every route to a Service is one to the other as well."""
     routes = set(view.sources(service, Edge.ROUTES_TO))
     return routes <= set(view.sources(other, Edge.ROUTES_TO))
-
-
-def _ready(view: GraphView, workload: int) -> int:
-    return sum(
-        view.running_alike(kind)[1] for kind in view.classes_controlled(workload, REPLICA_SETS)
-    )

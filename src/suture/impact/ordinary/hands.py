@@ -23,10 +23,11 @@ from suture.impact.ground.claims import naming
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import has_run, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, NAMESPACES, PODS, REPLICA_SETS, ObjectKey
+from suture.model.names import CLAIMS, NAMESPACES, PODS, ObjectKey
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import DAY_S, HOUR_S, WEEK_S
 
@@ -155,18 +156,12 @@ def member_replaced(scene: Scene, row: int) -> bool:
         and not (view.gone(other) or view.terminating(other))
         and isinstance(its := view.facts(other), WorkloadFacts)
         and scene.made(other)
-        and _ready_in(scene, other) >= max(1, its.replicas or 0, mine.replicas or 0)
+        and ready_of(view, other) >= max(1, its.replicas or 0, mine.replicas or 0)
     ]
     taken = taken_from(view.uid(parent), view.resource(row))
     return len(made) > scene.counted(taken) and any(
         its.selector is not None and mine.selector.one_value_apart(its.selector) for its in made
     )
-
-
-def _ready_in(scene: Scene, workload: int) -> int:
-    """Return how many pods of a workload are Ready."""
-    kinds = scene.view.classes_controlled(workload, REPLICA_SETS)
-    return sum(map(scene.view.serving_alike, kinds))
 
 
 def own_errand(scene: Scene, row: int) -> bool:
@@ -187,15 +182,10 @@ def own_errand(scene: Scene, row: int) -> bool:
         present and not (view.gone(source) or view.terminating(source))
         for source, present in view.targets(row, Edge.DATA_SOURCE)
     )
-    if not (copied or _has_ended(view, row)):
+    if not (copied or any(map(view.finished, naming(view, row)))):
         return False
     below = closure(view, (parent,))
     return len(below) <= AT_WORK and not any(_at_work(view, one) for one in below)
-
-
-def _has_ended(view: GraphView, claim: int) -> bool:
-    """Whether a pod that has ended names a claim."""
-    return any(view.finished(pod) for pod in naming(view, claim))
 
 
 def is_trial(scene: Scene, row: int) -> bool:

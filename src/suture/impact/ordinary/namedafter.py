@@ -18,13 +18,13 @@ from suture.impact.causes.calledafter import MADE_FOR, run_by, said_parents
 from suture.impact.causes.counters import back_again
 from suture.impact.causes.records import is_generated
 from suture.impact.ordinary.keepers import keeps
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     DEPLOYMENTS,
-    REPLICA_SETS,
     SECRETS,
     STATEFUL_SETS,
     WORKLOADS,
@@ -94,11 +94,9 @@ def _runs(view: GraphView, parent: int) -> bool:
         if f"{view.name(one)}-".startswith(f"{name}-")
     )
     for one in chain(view.staying(view.children_of(parent)[:BESIDE]), beside):
-        if view.resource(one) in WORKLOADS:
-            kinds = view.classes_controlled(one, REPLICA_SETS)
-            if any(view.running_alike(kind)[1] for kind in kinds):
-                return True
-    return any(view.running_alike(kind)[1] for kind in view.classes_controlled(parent))
+        if view.resource(one) in WORKLOADS and ready_of(view, one):
+            return True
+    return any(map(view.serving_alike, view.classes_controlled(parent)))
 
 
 def _renewed(scene: Scene, parent: int, row: int) -> bool:

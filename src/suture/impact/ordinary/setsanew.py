@@ -21,9 +21,10 @@ from typing import Final
 from suture.impact.causes.counters import back_again, taken_from
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.ordinary.keepers import has_run
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS
+from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, STATEFUL_SETS
 from suture.model.objects import WorkloadFacts
 
 OTHERS: Final = 2
@@ -92,5 +93,4 @@ def _is_ready(view: GraphView, workload: int) -> bool:
     facts = view.facts(workload)
     if not isinstance(facts, WorkloadFacts) or view.terminating(workload) or view.gone(workload):
         return False
-    kinds = view.classes_controlled(workload, REPLICA_SETS)
-    return sum(view.running_alike(kind)[1] for kind in kinds) >= (facts.replicas or 0)
+    return ready_of(view, workload) >= (facts.replicas or 0)
