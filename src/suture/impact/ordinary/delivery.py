@@ -72,24 +72,14 @@ def taken_over(scene: Scene, service: int, resized: Resized, before: int) -> boo
     selects as the workload does, but for one value, and as many of its pods are Ready as served.
     The workload itself is somebody's: of a custom resource's own members none stands for another.
     """
-    view = scene.view
+    view, row = scene.view, resized.row
     owner = view.controller(service)
-    mine = view.facts(resized.row)
-    if owner < 0 or resized.after or not isinstance(mine, WorkloadFacts) or mine.selector is None:
+    if owner < 0 or resized.after or view.controller(row) >= 0:
         return False
-    if view.controller(resized.row) >= 0 or not keeps(scene, view.resource(owner)):
-        return False
-    for other in view.children_of(owner):
-        its = view.facts(other)
-        if (
-            view.resource(other) == view.resource(resized.row)
-            and isinstance(its, WorkloadFacts)
-            and its.selector is not None
-            and mine.selector.one_value_apart(its.selector)
-            and ready_of(view, other) >= before
-        ):
-            return True
-    return False
+    return bool(keeps(scene, view.resource(owner))) and any(
+        selects_apart(view, row, other) and ready_of(view, other) >= before
+        for other in view.children_of(owner)
+    )
 
 
 def handed_over(scene: Scene, resized: Resized) -> bool:
@@ -110,29 +100,33 @@ def next_answers(scene: Scene, resized: Resized) -> bool:
     Source: HorizontalPodAutoscaler, implicit maintenance mode.
     """
     view, row = scene.view, resized.row
-    mine = view.facts(row)
-    if resized.after or not isinstance(mine, WorkloadFacts) or mine.selector is None:
-        return False
     scalers = view.sources(row, Edge.SCALES)
-    if not scalers or any(view.resource(one) != AUTOSCALERS for one in scalers):
+    if resized.after or not scalers or any(view.resource(one) != AUTOSCALERS for one in scalers):
         return False
     if _is_member(view, row):
         return False
     reached, ready = _reaching(view, row), ready_of(view, row)
-    for other in view.rows(view.resource(row), view.namespace(row))[:ASKED]:
-        its = view.facts(other)
-        if (
-            other != row
-            and isinstance(its, WorkloadFacts)
-            and its.selector is not None
-            and mine.selector.one_value_apart(its.selector)
-            and ready_of(view, other) >= max(ready, 1)
-            and not (_is_member(view, other) or view.terminating(other))
-            and (answering := _reaching(view, other))
-            and reached <= answering
-        ):
-            return True
-    return False
+    return any(
+        selects_apart(view, row, other)
+        and ready_of(view, other) >= max(ready, 1)
+        and not (_is_member(view, other) or view.terminating(other))
+        and bool(answering := _reaching(view, other))
+        and reached <= answering
+        for other in view.rows(view.resource(row), view.namespace(row))[:ASKED]
+    )
+
+
+def selects_apart(view: GraphView, one: int, other: int) -> bool:
+    """Whether two workloads are of one type, and select alike but for one value."""
+    mine, its = view.facts(one), view.facts(other)
+    return (
+        view.resource(one) == view.resource(other)
+        and isinstance(mine, WorkloadFacts)
+        and isinstance(its, WorkloadFacts)
+        and mine.selector is not None
+        and its.selector is not None
+        and mine.selector.one_value_apart(its.selector)
+    )
 
 
 def _is_member(view: GraphView, row: int) -> bool:

@@ -21,6 +21,7 @@ from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ordinary.delivery import selects_apart
 from suture.impact.ordinary.keepers import has_run, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
 from suture.impact.rollout import ready_of
@@ -142,14 +143,12 @@ def member_replaced(scene: Scene, row: int) -> bool:
     """
     view = scene.view
     parent, mine = view.controller(row), view.facts(row)
-    if parent < 0 or scene.change.direct != (row,) or CLAIMS in scene.kinds:
+    if scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
-    if not isinstance(mine, WorkloadFacts) or mine.selector is None:
-        return False
-    if not has_run(scene, parent):
+    if not isinstance(mine, WorkloadFacts) or not has_run(scene, parent):
         return False
     made = [
-        its
+        other
         for other in view.children_of(parent)[:SIBLINGS]
         if other != row
         and view.resource(other) == view.resource(row)
@@ -159,9 +158,7 @@ def member_replaced(scene: Scene, row: int) -> bool:
         and ready_of(view, other) >= max(1, its.replicas or 0, mine.replicas or 0)
     ]
     taken = taken_from(view.uid(parent), view.resource(row))
-    return len(made) > scene.counted(taken) and any(
-        its.selector is not None and mine.selector.one_value_apart(its.selector) for its in made
-    )
+    return len(made) > scene.counted(taken) and any(selects_apart(view, row, one) for one in made)
 
 
 def own_errand(scene: Scene, row: int) -> bool:

@@ -20,6 +20,7 @@ from typing import Final
 
 from suture.impact.causes.counters import back_again, taken_from
 from suture.impact.causes.parents import SIBLINGS
+from suture.impact.ordinary.delivery import selects_apart
 from suture.impact.ordinary.keepers import has_run
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
@@ -72,20 +73,13 @@ def _others_serve(scene: Scene, parent: int, row: int) -> bool:
     reaching = {service for pod in pods for service in scene.causes.services_of(pod)}
     if reaching:
         return all(view.serving_count(service) >= 2 * len(pods) for service in reaching)
-    mine = view.facts(row)
-    if view.resource(row) != DEPLOYMENTS or not isinstance(mine, WorkloadFacts):
-        return False
-    others = [
-        other
-        for other in view.children_of(parent)[:SIBLINGS]
-        if other != row
-        and view.resource(other) == DEPLOYMENTS
-        and isinstance(its := view.facts(other), WorkloadFacts)
-        and mine.selector is not None
-        and its.selector is not None
-        and mine.selector.one_value_apart(its.selector)
-    ]
-    return len(others) >= OTHERS and all(_is_ready(view, other) for other in others)
+    children = view.children_of(parent)[:SIBLINGS]
+    others = [other for other in children if selects_apart(view, row, other)]
+    return (
+        view.resource(row) == DEPLOYMENTS
+        and len(others) >= OTHERS
+        and all(_is_ready(view, other) for other in others)
+    )
 
 
 def _is_ready(view: GraphView, workload: int) -> bool:
