@@ -270,22 +270,12 @@ def _replaced(view: GraphView, pod: int, after: ClusterObject) -> bool:
 
 
 def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]:
-    view, service = scene.view, scene.victim(row)
-    before = view.serving_count(row)
+    view, before = scene.view, scene.view.serving_count(row)
     after = max(0, before - loss.lost)
     confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
     is_explained = loss.explained or traffic_left(view, row, scene.removed, scene.now)
     if after == 0 and not (is_explained or loss.healing):
-        resized = scene.change.resized
-        things = loss.things or ()
-        is_explained = _let_go(scene, row, things) or (
-            resized is not None
-            and (
-                taken_over(scene, row, resized, before)
-                or served_agents(scene, row)
-                or stopped_by_name(scene, row, resized)
-            )
-        )
+        is_explained = _let_go(scene, row, loss.things or ()) or _stopped(scene, row, before)
     had = before + view.leaving_endpoints(row)
     # WHY not of one that is left none: that is told whatever it had.
     if after and not is_explained:
@@ -294,24 +284,52 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
             if loss.healing
             else members_away(scene, row)
         )
+    yield from _told(
+        scene, row, before, after,
+        peak=had, healing=loss.healing, is_explained=is_explained, confidence=confidence,
+    )  # fmt: skip
+
+
+def _told(
+    scene: Scene,
+    row: int,
+    before: int,
+    after: int,
+    *,
+    peak: int,
+    healing: bool,
+    is_explained: bool,
+    confidence: Confidence = Confidence.EXACT,
+) -> Iterable[ServingEffect]:
+    """Tell of the endpoints that a Service loses, and whether it is left with none."""
     yield EndpointsLost(
-        service=service,
+        service=scene.victim(row),
         before=before,
         after=after,
-        peak=had,
-        self_healing=loss.healing,
+        peak=peak,
+        self_healing=healing,
         explained=is_explained,
         confidence=confidence,
     )
     if after == 0 and before > 0:
         yield ServiceEmptied(
-            service=service,
+            service=scene.victim(row),
             before=before,
-            self_healing=loss.healing,
-            declared=declared_size(view, row),
+            self_healing=healing,
+            declared=declared_size(scene.view, row),
             explained=is_explained,
             confidence=confidence,
         )
+
+
+def _stopped(scene: Scene, service: int, before: int) -> bool:
+    """Whether the workload behind a Service is scaled to nothing by who may do so."""
+    resized = scene.change.resized
+    return resized is not None and (
+        taken_over(scene, service, resized, before)
+        or served_agents(scene, service)
+        or stopped_by_name(scene, service, resized)
+    )
 
 
 def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
@@ -403,26 +421,13 @@ def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
     will = {view.uid(pod) for pod in pods if view.serves(pod)}
     if before_facts.selector is None:
         will |= _by_hand(view, rewritten.row)
-    service = scene.victim(rewritten.row)
     lost = [row for uid in had - will if (row := view.find_uid(uid)) is not None]
     turned = turns_to_next(scene, rewritten, lost)
     if len(will) < len(had):
-        yield EndpointsLost(
-            service=service,
-            before=len(had),
-            after=len(will),
-            peak=len(had),
-            self_healing=False,
-            explained=turned,
-        )
-    if had and not will:
-        yield ServiceEmptied(
-            service=service,
-            before=len(had),
-            self_healing=False,
-            declared=declared_size(view, rewritten.row),
-            explained=turned,
-        )
+        yield from _told(
+            scene, rewritten.row, len(had), len(will),
+            peak=len(had), healing=False, is_explained=turned,
+        )  # fmt: skip
 
 
 def _by_hand(view: GraphView, service: int) -> set[str]:
