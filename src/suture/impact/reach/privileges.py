@@ -117,14 +117,15 @@ def _of_wholes(
     view = scene.view
     for whole, now, then in emptied(view, part, gone, of):
         bound = [one for one in view.sources(whole, Edge.ROLE) if one not in gone]
-        changes = [
-            (
-                read_binding(view, view.at(one), role=now),
-                read_binding(view, view.at(one), role=then),
-            )
-            for one in bound
-        ]
-        yield from _lost(scene, part, changes, gone | set(bound), row)
+        yield from _lost(scene, part, _through(view, bound, now, then), gone | set(bound), row)
+
+
+def _through(
+    view: GraphView, bindings: Iterable[int], now: ClusterObject, then: ClusterObject
+) -> list[tuple[Grant, Grant]]:
+    """Return what bindings to a role give, as it is and as it will be."""
+    read = [view.at(one) for one in bindings]
+    return [(read_binding(view, one, role=now), read_binding(view, one, role=then)) for one in read]
 
 
 def _account(scene: Scene, row: int, gone: set[int]) -> Iterator[PrivilegeLost]:
@@ -175,13 +176,7 @@ def _role(
     for row, now, then in aggregating(view, before, after):
         ones = view.sources(row, Edge.ROLE)
         through.update(ones)
-        changes += [
-            (
-                read_binding(view, view.at(one), role=now),
-                read_binding(view, view.at(one), role=then),
-            )
-            for one in ones
-        ]
+        changes += _through(view, ones, now, then)
     # WHY not the bindings themselves: a subject's other bindings of this same role change as well.
     own = set(bindings)
     yield from _gained(scene, after, changes, own)
@@ -239,18 +234,11 @@ def _lost(
         other = new is not None and _is_another(old.rights, new.rights)
         for subject in sorted(old.subjects):
             left = new.rights if new is not None and subject in new.subjects else frozenset()
-            missing = old.rights - left
-            if not missing:
+            lost = _missing(scene.view, subject, old, left, gone)
+            if not lost:
                 continue
-            held = held_by(scene.view, subject, gone, old.namespace) | left
-            lost = [
-                one
-                for one in _beyond(missing, held)
-                if not _of_nothing(scene.view, one, old.namespace)
-            ]
-            running = _running(scene, subject)
-            system = _is_system(scene, subject)
-            if not lost or not (running or system):
+            running, system = _running(scene, subject), _is_system(scene, subject)
+            if not (running or system):
                 continue
             told += 1
             if told > SUBJECTS_TOLD:
@@ -268,6 +256,17 @@ def _lost(
                 explained=row is not None
                 and (scene.causes.explains(row) or (not system and is_rebound(scene, row))),
             )
+
+
+def _missing(
+    view: GraphView, subject: Subject, old: Grant, left: Rights, gone: set[int]
+) -> list[Right]:
+    """Return which rights somebody has no more by any other binding, on what is there."""
+    missing = old.rights - left
+    if not missing:
+        return []
+    beyond = _beyond(missing, held_by(view, subject, gone, old.namespace) | left)
+    return [one for one in beyond if not _of_nothing(view, one, old.namespace)]
 
 
 def _is_another(old: Rights, new: Rights) -> bool:
