@@ -84,6 +84,11 @@ def keeper_at(scene: Scene, row: int) -> Keeper | None:
     return _creator(scene, view.uid(row))
 
 
+def is_newcomer(before: ClusterObject, after: ClusterObject) -> bool:
+    """Whether who writes an object is none of those who are known to have written it."""
+    return bool(before.managers) and not set(after.managers) <= set(before.managers)
+
+
 def kept_by(scene: Scene, manager: ObjectKey) -> Keeper:
     """Return the release or application that keeps an object."""
     by = HELM if manager.resource == RELEASES else GITOPS

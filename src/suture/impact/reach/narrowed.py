@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
+from suture.impact.ordinary.keepers import is_newcomer
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind
 from suture.model.facts import RoleFacts
@@ -33,8 +34,7 @@ def is_strange(scene: Scene, before: ClusterObject, after: ClusterObject) -> boo
     marks, kept = managers_of(before), managers_of(after)
     return (
         scene.actor.kind is not IdentityKind.PERSON
-        and bool(before.managers)
-        and not set(after.managers) <= set(before.managers)
+        and is_newcomer(before, after)
         and not (kept and (kept == marks or not marks))
         and not (isinstance(before.facts, RoleFacts) and before.facts.aggregates)
     )

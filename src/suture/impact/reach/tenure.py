@@ -26,6 +26,7 @@ from suture.impact.ordinary.keepers import (
     CREATOR,
     FIELDS,
     HELM,
+    is_newcomer,
     is_own,
     keeper_at,
     keeper_of,
@@ -204,14 +205,14 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
     what = list(_what(scene, before, made))
     if not what:
         return
-    newcomer = not before.managers or not set(made.after.managers) <= set(before.managers)
+    newcomer = not before.managers or is_newcomer(before, made.after)
     keeper = keeper_of(scene, before)
     if keeper is not None and keeper.by == HELM and _by_release(before, made.after):
         return
     if keeper is not None and _led_away(scene, before, made.after, keeper):
         what.append(SELECTOR)
     if keeper is None:
-        if not (newcomer and before.managers):
+        if not is_newcomer(before, made.after):
             return
         keeper = _writer(scene.view, before)
     for one in what:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from suture.impact.effects import EntriesDropped
+from suture.impact.ordinary.keepers import is_newcomer
 from suture.impact.scene import Scene, named
 from suture.model.actor import IdentityKind
 from suture.model.objects import ClusterObject
@@ -36,7 +37,9 @@ def answers_left(
     """
     old, new = zones_of(texts[0]), zones_of(texts[1])
     lost = [ROOT] if _asks_nobody(old, new) else []
-    if _is_strange(scene, before, after) and new and not new.keys() - old.keys():
+    # WHY no person: who takes a zone out by hand has read it.
+    strange = scene.actor.kind is not IdentityKind.PERSON and is_newcomer(before, after)
+    if strange and new and not new.keys() - old.keys():
         # WHY by name: what another block answers for from now on is named there.
         lost += [one for one in sorted(old.keys() - new.keys() - {ROOT}) if one not in texts[1]]
     for zone in lost:
@@ -55,18 +58,6 @@ def _asks_nobody(old: Zones, new: Zones) -> bool:
     """Whether other servers are not asked any more, and nothing new is there that may answer."""
     had, has = old.get(ROOT, frozenset()), new.get(ROOT, frozenset())
     return bool(had & ASKING) and not has & ASKING and not has - had and not new.keys() - old.keys()
-
-
-def _is_strange(scene: Scene, before: ClusterObject, after: ClusterObject) -> bool:
-    """Whether a machine writes what it has never written, and does not know what is there.
-
-    WHY no person: who takes a zone out by hand has read it.
-    """
-    return (
-        scene.actor.kind is not IdentityKind.PERSON
-        and bool(before.managers)
-        and not set(after.managers) <= set(before.managers)
-    )
 
 
 def zones_of(text: str) -> Zones:
