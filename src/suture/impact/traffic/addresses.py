@@ -66,7 +66,7 @@ def addresses_removed(scene: Scene) -> Iterable[EntriesDropped]:
 
 def _left(scene: Scene, service: Victim) -> Iterable[EntriesDropped]:
     """Tell of the addresses of a Service, where routes that stay are reached at one of them."""
-    given = _given(scene.request.old_body)
+    given = addresses_given(scene.request.old_body)
     reached = given and given & _reached(scene)
     if reached:
         yield EntriesDropped(
@@ -80,8 +80,8 @@ def _left(scene: Scene, service: Victim) -> Iterable[EntriesDropped]:
         )
 
 
-def _given(body: bytes) -> set[str]:
-    """Return the addresses that a Service was given outside."""
+def addresses_given(body: bytes) -> set[str]:
+    """Return the addresses outside at which a Service or an Ingress is said to be reached."""
     status = read_body(body).status
     balancer = status.load_balancer if status is not None else None
     given = (balancer.ingress if balancer is not None else None) or ()

@@ -14,18 +14,17 @@ from typing import Final
 
 from suture.impact.causes.labelled import kept_beside
 from suture.impact.effects import EntriesDropped
-from suture.impact.ground.bodies import annotations_of, read_body
+from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.copies import went
 from suture.impact.ordinary.sweeps import OTHERS, swept
 from suture.impact.scene import Scene
+from suture.impact.traffic.addresses import LOAD_BALANCER, addresses_given
 from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import INGRESSES, SERVICES, ObjectKey
 from suture.model.objects import RouteFacts, ServiceFacts
 from suture.model.writes import HOUR_S, number
-
-LOAD_BALANCER: Final = "LoadBalancer"
 
 _PUBLISHED: Final = frozenset({INGRESSES, SERVICES})
 
@@ -44,8 +43,8 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
     resource = request.gvr.resource
     if request.subresource != "status" or resource not in _PUBLISHED:
         return
-    had = _published(request.old_body)
-    row = view.find(request.key) if had and not _published(request.new_body) else None
+    had = sorted(addresses_given(request.old_body))
+    row = view.find(request.key) if had and not addresses_given(request.new_body) else None
     if row is None or view.terminating(row) or not _leads(view, row):
         return
     if resource == SERVICES and _told_to(scene):
@@ -60,14 +59,6 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
         readers=0,
         critical=swept(scene, others, lambda one: _is_nowhere(scene, one), What.STATUS) >= OTHERS,
     )
-
-
-def _published(body: bytes) -> list[str]:
-    """Return the addresses at which a route or Service is said to be reached."""
-    status = read_body(body).status
-    balancer = status.load_balancer if status is not None else None
-    given = (balancer.ingress if balancer is not None else None) or ()
-    return sorted({one.ip or one.hostname for one in given} - {""})
 
 
 def _leads(view: GraphView, row: int) -> bool:
