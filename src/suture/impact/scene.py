@@ -21,7 +21,7 @@ from suture.model.graph import GraphView, Lot
 from suture.model.matchsets import Evaluate
 from suture.model.names import PODS, SECRETS, ObjectKey, Resource
 from suture.model.request import Request
-from suture.model.writes import HOUR_S
+from suture.model.writes import HOUR_S, number
 
 
 class Scene:
@@ -186,6 +186,12 @@ class Scene:
         return now is not None and (
             view.history.writes.changed(view.key(row), What.WROTE, now, HOUR_S)
         )
+
+    def written_by_another(self, key: ObjectKey) -> bool:
+        """Whether the last to write an object within the hour was another than who asks."""
+        now, writes = self.now, self.view.history.writes
+        last = None if now is None else writes.last(key, What.WROTE, now, HOUR_S)
+        return last is not None and last != number(self.request.user.username)
 
     def made(self, row: int, within_s: int = HOUR_S) -> bool:
         """Whether the actor made an object within the hour, or `within_s`."""

@@ -17,7 +17,6 @@ from suture.impact.ordinary.keepers import is_own, keeps
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
-from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.history import LATELY_S
@@ -152,7 +151,7 @@ def _joins_others(scene: Scene, pod: int, made: Rewritten) -> bool:
     # WHY a value: a label that is merely taken off is no role; the next loses it the same way.
     if scene.now is None or not all(key in after for key in changed):
         return False
-    view, writes = scene.view, scene.view.history.writes
+    view = scene.view
     maker = view.controller(pod)
     if maker < 0:
         return False
@@ -160,7 +159,7 @@ def _joins_others(scene: Scene, pod: int, made: Rewritten) -> bool:
     return any(
         all(view.labels(one).get(key) == after[key] for key in changed)
         # WHY lately: who relabels all pods one by one leaves the last with what the others have.
-        and not writes.written(view.key(one), What.WROTE, scene.now, HOUR_S)
+        and not scene.written(one)
         for one in beside[:MEMBERS_ASKED]
     )
 

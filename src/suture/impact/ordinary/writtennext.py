@@ -14,8 +14,6 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.ordinary.hands import of_one_hand
 from suture.impact.ordinary.keepers import runs
 from suture.impact.scene import Scene
-from suture.model.deeds import What
-from suture.model.writes import HOUR_S, number
 
 
 def is_written_next(scene: Scene, user: int, row: int) -> bool:
@@ -40,13 +38,6 @@ def _is_asked_beside(scene: Scene, user: int, above: int) -> bool:
 
     WHY within the hour: a source that finds nothing for a moment drops what nobody asked it to.
     """
-    view, now = scene.view, scene.now
-    if now is None or frozenset(scene.marks(above)).isdisjoint(scene.marks(user)):
+    if frozenset(scene.marks(above)).isdisjoint(scene.marks(user)):
         return False
-    writes, key = view.history.writes, view.key(above)
-    last = writes.last(key, What.WROTE, now, HOUR_S)
-    return (
-        last is not None
-        and last != number(scene.actor.user.username)
-        and writes.changed(key, What.WROTE, now, HOUR_S)
-    )
+    return scene.written_by_another(scene.view.key(above)) and scene.changed(above)

@@ -22,9 +22,8 @@ from suture.impact.scene import Scene
 from suture.impact.traffic.addresses import LOAD_BALANCER, addresses_given
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import INGRESSES, SERVICES, ObjectKey
+from suture.model.names import INGRESSES, SERVICES
 from suture.model.objects import RouteFacts, ServiceFacts
-from suture.model.writes import HOUR_S, number
 
 _PUBLISHED: Final = frozenset({INGRESSES, SERVICES})
 
@@ -77,7 +76,7 @@ def _is_nowhere(scene: Scene, row: int) -> bool:
     view = scene.view
     match view.facts(row):
         case ServiceFacts(given=given):
-            if given or _written_by_another(scene, view.key(row)):
+            if given or scene.written_by_another(view.key(row)):
                 return False
         case RouteFacts(addresses=addresses) if addresses:
             return False
@@ -91,18 +90,10 @@ def _told_to(scene: Scene) -> bool:
     """
     request, view = scene.request, scene.view
     identity = request.user.username
-    if _written_by_another(scene, request.key):
+    if scene.written_by_another(request.key):
         return True
     for note, name in annotations_of(request.old_body).items():
         for key in kept_beside(view, note, name, identity):
-            if went(view, key) or _written_by_another(scene, key):
+            if went(view, key) or scene.written_by_another(key):
                 return True
     return False
-
-
-def _written_by_another(scene: Scene, key: ObjectKey) -> bool:
-    """Whether the last to write an object within the hour was another than who asks."""
-    if scene.now is None:
-        return False
-    last = scene.view.history.writes.last(key, What.WROTE, scene.now, HOUR_S)
-    return last is not None and last != number(scene.request.user.username)
