@@ -69,7 +69,7 @@ def engine_effects(scene: Scene) -> Iterable[DataLost]:
             continue
         copies = sum(snapshots_of(scene, claim) + siblings.of(claim) for claim in claims)
         left = all(left_over(view, claim, scene.now) for claim in claims)
-        yield _lost(scene, row, volume, len(pods), copies=copies, left=left)
+        yield volume_lost(scene, row, volume, len(pods), copies=copies, left=left)
 
 
 def _last_replicas(scene: Scene) -> Iterable[DataLost]:
@@ -87,13 +87,13 @@ def _last_replicas(scene: Scene) -> Iterable[DataLost]:
                 continue
             pods = [pod for claim in bound_to(view, volume) for pod in mounting(view, claim)]
             if pods:
-                yield _lost(scene, row, volume, len(pods))
+                yield volume_lost(scene, row, volume, len(pods))
 
 
-def _lost(
+def volume_lost(
     scene: Scene, row: int, volume: int, mounted: int, *, copies: int = 0, left: bool = False
 ) -> DataLost:
-    """Return what is lost of a bound volume with what an engine keeps of it; `left`: by nobody."""
+    """Return what is lost of a bound volume with what keeps its data; `left`: by nobody."""
     return DataLost(
         holder=scene.victim(row),
         volume=scene.view.name(volume),

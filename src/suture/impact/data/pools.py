@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.parents import mounting
-from suture.impact.data.engines import bound_to, domain
-from suture.impact.data.storage import DELETE
+from suture.impact.data.engines import bound_to, domain, volume_lost
 from suture.impact.effects import DataLost
 from suture.impact.ground.inventory import leaves_all
 from suture.impact.ground.kinds import is_custom
@@ -57,16 +56,8 @@ def pool_effects(scene: Scene) -> Iterable[DataLost]:
     claims = [claim for one in volumes for claim in bound_to(view, one)]
     if not claims:
         return
-    yield DataLost(
-        holder=scene.victim(row),
-        volume=view.name(volumes[0]),
-        reclaim=DELETE,
-        bound=True,
-        mounted=sum(len(mounting(view, claim)) for claim in claims),
-        copies=0,
-        last_copy=True,
-        explained=scene.causes.explains(row),
-    )
+    mounted = sum(len(mounting(view, claim)) for claim in claims)
+    yield volume_lost(scene, row, volumes[0], mounted)
 
 
 def _provisions_from(view: GraphView, storage: int, row: int) -> bool:
