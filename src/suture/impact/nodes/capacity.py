@@ -67,7 +67,9 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
             yield from _crowding_out(scene, accounted)
         if going:
             loss = _Loss(scene, going)
-            yield loss.effect("deleted", _movable(scene.view, going), bound=loss.of_control_plane())
+            yield loss.effect(
+                "deleted", _movable(scene.view, going, loss.asked), bound=loss.of_control_plane()
+            )
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)
 
@@ -142,9 +144,8 @@ def _evicted(view: GraphView, asked: Asked, row: int, taints: tuple[Taint, ...])
     return [pod for pod in _movable(view, [row], asked) if not asked.of(pod).tolerates(driving)]
 
 
-def _movable(view: GraphView, rows: list[int], asked: Asked | None = None) -> list[int]:
+def _movable(view: GraphView, rows: list[int], asked: Asked) -> list[int]:
     """Return the running pods of nodes that are not bound to be there."""
-    asked = asked or Asked(view)
     return [pod for row in rows for pod in movable(view, row, asked)]
 
 
