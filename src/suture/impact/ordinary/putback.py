@@ -19,9 +19,9 @@ from suture.impact.ordinary.paused import notes_size
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.names import DEPLOYMENTS, JOBS
-from suture.model.writes import DAY_S, number
+from suture.model.writes import DAY_S, WEEK_S, number
 
-WEEK_S: Final = 7 * 24 * 3600
+AWAKE_S: Final = WEEK_S
 """LIMIT: how long it is believed that who started a job may put it back; few run for longer, and
 nothing that sleeps at night is awake for so long."""
 
@@ -32,7 +32,7 @@ def puts_back(scene: Scene, resized: Resized) -> bool:
     if now is None or resized.after:
         return False
     writes, key = view.history.writes, view.key(resized.row)
-    started = writes.last(key, What.SCALED, now, WEEK_S) == number(scene.actor.user.username)
+    started = writes.last(key, What.SCALED, now, AWAKE_S) == number(scene.actor.user.username)
     if not started or not writes.latest(key, What.SCALED):
         return False
     return view.resource(resized.row) == JOBS or notes_size(scene.request, resized)
