@@ -30,7 +30,7 @@ from suture.model.names import SECRETS, SERVICES, Resource
 from suture.model.objects import CustomFacts
 
 CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
-"""Who carries out what others want, or is the control plane."""
+"""Who carries out what others want, or is the control plane: not asked whose it is."""
 
 _DATA: Final = ("backups", "snapshots")
 """How types end whose objects hold data once the work of making them is over."""

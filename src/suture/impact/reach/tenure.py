@@ -36,10 +36,11 @@ from suture.impact.ordinary.keepers import (
     works_for,
 )
 from suture.impact.ordinary.reissued import is_given_anew
+from suture.impact.reach.strangers import CARRIERS
 from suture.impact.rollout import classes_under
 from suture.impact.scene import Scene, named
 from suture.impact.traffic.selection import matched, selected
-from suture.model.actor import IdentityKind, account_of
+from suture.model.actor import account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -82,9 +83,6 @@ CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 DEPLOYED: Final = "deployed"
 """What the record in force of a release says of it. SOURCE: Helm, `release.Status`."""
 
-UNASKED: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
-"""Who is not asked whose it is: they carry out what others want, or are the control plane."""
-
 MOVED_S: Final = 31 * 24 * 3600
 """How long it is looked back who moved a Service last; a failover may be weeks ago."""
 
@@ -100,7 +98,7 @@ def may_be_foreign(change: Change) -> bool:
 def foreign_effects(scene: Scene) -> list[ForeignWrite]:
     """Return what a change writes that another manages."""
     found: list[ForeignWrite] = []
-    if scene.actor.kind in UNASKED:
+    if scene.actor.kind in CARRIERS:
         return found
     change = scene.change
     made = change.rewritten
