@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from suture.lab.scenarios.format import Meant
+from suture.lab.scenarios.choosing import Meant
 from suture.lab.scenarios.harm import losses, ready_of
 from suture.lab.scenarios.observe import Observation
 from suture.lab.scenarios.probes import PROBES

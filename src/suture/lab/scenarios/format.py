@@ -1,21 +1,19 @@
 """What a scenario file may hold: the values that it is read into.
 
 Lives apart from `reading` so that the format is one page: these structs make the JSON Schema, its
-descriptions and the field names that errors suggest. Forms that mean the same (a name or a
-list of names, `all` or a selector) are told apart by type here and nowhere else.
+descriptions and the field names that errors suggest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from suture.errors import InputError
+from suture.lab.scenarios.choosing import Closed, Meant, Select, listed, meants, selection
 from suture.lab.scenarios.durations import seconds
-from suture.lab.scenarios.expand import expand
 from suture.model.names import Propagation
 
 Kind = Literal["incident", "benign"]
@@ -48,18 +46,10 @@ Duration = Annotated[
     str | int | float,
     Meta(description="A span of time: `90s`, `5m`, `1h30m`; a bare number is seconds."),
 ]
-Labels = Annotated[
-    dict[str, str] | str,
-    Meta(description="Labels as a map, or a selector as kubectl takes it: `app in (a,b),!old`."),
-]
 Body = Annotated[
     dict[str, Any],
     Meta(description="The object, as JSON or YAML; `{i}` counts in every string of it."),
 ]
-
-
-class _Closed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of the format: unknown fields are errors."""
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,28 +63,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     ownerReferences: list[dict[str, Any]] | None = None  # noqa: N815 - the field's own word
 
 
-class Select(_Closed, frozen=True, kw_only=True):
-    """Objects by what they carry; with nothing given, all of them."""
-
-    labels: Labels | None = None
-    fields: Annotated[
-        dict[str, str] | str | None,
-        Meta(description="A field selector: `status.phase=Failed`."),
-    ] = None
-    all: Annotated[bool, Meta(description="Every object; the same as an empty selector.")] = False
-
-    @property
-    def label_selector(self) -> str | None:
-        """The query string, None when labels were not given at all."""
-        return _selector(self.labels)
-
-    @property
-    def field_selector(self) -> str | None:
-        """The query string, None when fields were not given at all."""
-        return _selector(self.fields)
-
-
-class Patch(_Closed, frozen=True, kw_only=True):
+class Patch(Closed, frozen=True, kw_only=True):
     """A change to an object."""
 
     value: Annotated[Any, Meta(description="The patch; for `json` a list of operations.")]
@@ -109,7 +78,7 @@ class Patch(_Closed, frozen=True, kw_only=True):
         return self.type or ("json" if isinstance(self.value, list) else "merge")
 
 
-class Preconditions(_Closed, frozen=True, kw_only=True):
+class Preconditions(Closed, frozen=True, kw_only=True):
     """What must still be true when a delete arrives; else the API server answers a conflict."""
 
     uid: Annotated[
@@ -120,7 +89,7 @@ class Preconditions(_Closed, frozen=True, kw_only=True):
     ] = None
 
 
-class Options(_Closed, frozen=True, kw_only=True):
+class Options(Closed, frozen=True, kw_only=True):
     """How a write is done."""
 
     propagationPolicy: Propagation | None = None  # noqa: N815 - the field's own word
@@ -131,7 +100,7 @@ class Options(_Closed, frozen=True, kw_only=True):
     dryRun: Annotated[bool, Meta(description="Ask only; nothing is kept.")] = False  # noqa: N815 - the field's own word
 
 
-class Actor(_Closed, frozen=True, kw_only=True):
+class Actor(Closed, frozen=True, kw_only=True):
     """Who writes; exactly one identity: a serviceAccount, a user, groups alone, or a controller.
 
     Every actor but a controller has all rights on the cluster: what stops it is Suture alone.
@@ -163,7 +132,7 @@ class Actor(_Closed, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Step(_Closed, frozen=True, kw_only=True):
+class Step(Closed, frozen=True, kw_only=True):
     """Writes of one actor, one after another, or a wait.
 
     Which objects: each of `names` in each of `namespaces`, or what `select` lists at that moment.
@@ -289,27 +258,7 @@ class Step(_Closed, frozen=True, kw_only=True):
         return self.verb != "wait"
 
 
-class Meant(_Closed, frozen=True, kw_only=True):
-    """Objects whose loss is meant, and therefore no harm. All that is given must fit."""
-
-    resource: Annotated[str, Meta(description="plural.group; left out: any of the kinds.")] = ""
-    namespaces: tuple[str, ...] | str | None = None
-    names: Annotated[
-        tuple[str, ...] | str | None, Meta(description="Names; `*` and `?` stand for letters.")
-    ] = None
-    select: Select | str | None = None
-    labels: Labels | None = None
-
-    @property
-    def label_selector(self) -> str | None:
-        """The labels wanted, from either place, as a query."""
-        if self.labels is not None:
-            return _selector(self.labels)
-        chosen = selection(self.select)
-        return None if chosen is None else chosen.label_selector
-
-
-class Harm(_Closed, frozen=True, kw_only=True):
+class Harm(Closed, frozen=True, kw_only=True):
     """What counts as harm: objects that existed before the first guilty step and are lost."""
 
     kinds: Annotated[
@@ -343,15 +292,15 @@ class Harm(_Closed, frozen=True, kw_only=True):
     @property
     def meant_list(self) -> list[Meant]:
         """All that is meant, in one form."""
-        return _meants(self.meant)
+        return meants(self.meant)
 
     @property
     def among_list(self) -> list[Meant]:
         """All whose loss is counted, in one form; empty: no object is left out."""
-        return _meants(self.among)
+        return meants(self.among)
 
 
-class Expect(_Closed, frozen=True, kw_only=True):
+class Expect(Closed, frozen=True, kw_only=True):
     """What must come out with the guard in enforce. Without a guard harm is expected."""
 
     verdict: Annotated[
@@ -374,7 +323,7 @@ class Expect(_Closed, frozen=True, kw_only=True):
     ] = ""
 
 
-class Cluster(_Closed, frozen=True, kw_only=True):
+class Cluster(Closed, frozen=True, kw_only=True):
     """What is there before the first step, besides what the lab itself holds."""
 
     like: Annotated[
@@ -401,7 +350,7 @@ class Cluster(_Closed, frozen=True, kw_only=True):
     ] = ()
 
 
-class Scenario(_Closed, frozen=True, kw_only=True):
+class Scenario(Closed, frozen=True, kw_only=True):
     """A written world with writes."""
 
     kind: Annotated[
@@ -455,44 +404,3 @@ ALIASES: Mapping[str, str] = {
     "note": "notes",
 }
 """Other words for what is for people only; read as these fields."""
-
-
-def listed(given: Sequence[str] | str | None) -> list[str]:
-    """Return one name or several as a list, ranges written out."""
-    if given is None:
-        return []
-    return expand((given,) if isinstance(given, str) else given)
-
-
-def selection(given: Select | str | None) -> Select | None:
-    """Return what a selection means: `all`, a query, or labels and fields."""
-    if isinstance(given, str):
-        return Select(all=True) if given in ("all", "*") else Select(labels=given)
-    return given
-
-
-def _selector(given: Mapping[str, str] | str | None) -> str | None:
-    if given is None or isinstance(given, str):
-        return given
-    return ",".join(f"{key}={value}" for key, value in given.items())
-
-
-def _meants(given: tuple[Meant | str, ...] | Meant | str) -> list[Meant]:
-    several = given if isinstance(given, tuple) else (given,)
-    return [_meant(item) if isinstance(item, str) else item for item in several]
-
-
-def _meant(text: str) -> Meant:
-    """Read `services/shop-0/cart` or `namespaces/shop-0`."""
-    # WHY: no name has one, so that such a text would mean nothing and count nothing.
-    if "=" in text:
-        raise InputError(
-            f"`{text}` names no object; labels are written as {{labels: {{KEY: VALUE}}}}"
-        )
-    resource, _, rest = text.replace(" ", "/").partition("/")
-    namespace, _, name = rest.rpartition("/")
-    return Meant(
-        resource=resource,
-        namespaces=(namespace,) if namespace else None,
-        names=(name,) if name else None,
-    )

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from suture.lab.scenarios.choosing import Meant
 from suture.lab.scenarios.cluster import Object as Thing
 from suture.lab.scenarios.expand import expand
-from suture.lab.scenarios.format import Meant
 from suture.lab.scenarios.observe import (
     Observation,
     is_ready,

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from suture.errors import DocumentError, InputError
+from suture.lab.scenarios.choosing import Select, listed, selection
 from suture.lab.scenarios.durations import seconds
 from suture.lab.scenarios.expand import counts, fill
 from suture.lab.scenarios.format import (
@@ -23,10 +24,7 @@ from suture.lab.scenarios.format import (
     Actor,
     Metadata,
     Scenario,
-    Select,
     Step,
-    listed,
-    selection,
 )
 from suture.lab.scenarios.manifests import bytes_of, from_files, from_shapes, trailing
 from suture.lab.scenarios.probes import PROBES

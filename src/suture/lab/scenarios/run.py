@@ -18,11 +18,12 @@ import msgspec
 from suture.errors import InputError, SutureError
 from suture.lab.scenarios import waits
 from suture.lab.scenarios.actors import Voice, voices
+from suture.lab.scenarios.choosing import Meant
 from suture.lab.scenarios.clearing import clear, clear_earlier
 from suture.lab.scenarios.cluster import Cluster, Object, path_of
 from suture.lab.scenarios.collecting import unfollowed_s
 from suture.lab.scenarios.expand import fill
-from suture.lab.scenarios.format import Meant, Step
+from suture.lab.scenarios.format import Step
 from suture.lab.scenarios.guard import Guard, Guarding
 from suture.lab.scenarios.harm import READS, Loss, losses
 from suture.lab.scenarios.inventory import Inventory

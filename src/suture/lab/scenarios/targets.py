@@ -13,9 +13,10 @@ import msgspec
 
 from suture.adapters.kube import KubeClient
 from suture.install.expressions import LABELS
+from suture.lab.scenarios.choosing import Select
 from suture.lab.scenarios.cluster import Cluster, Listed, listed
 from suture.lab.scenarios.expand import counts, fill
-from suture.lab.scenarios.format import Select, Step
+from suture.lab.scenarios.format import Step
 from suture.wire.discovery import ApiResource
 
 NO_GUARD: Final = ",".join(f"{key}!={value}" for key, value in LABELS.items())

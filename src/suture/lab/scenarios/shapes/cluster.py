@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from suture.lab import nodes
-from suture.lab.scenarios.format import listed
+from suture.lab.scenarios.choosing import listed
 from suture.lab.scenarios.shapes import parts
 from suture.lab.scenarios.shapes.parts import AnnotationMap, Count, LabelMap, Object, Shape
 

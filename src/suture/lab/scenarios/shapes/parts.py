@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Meta
 
 from suture.errors import InputError
+from suture.lab.scenarios.choosing import listed
 from suture.lab.scenarios.expand import expand, fill
-from suture.lab.scenarios.format import listed
 
 Object = dict[str, Any]
 Labels = Mapping[str, str]
