@@ -21,40 +21,40 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> list[RouteB
 
     A Service that had no endpoint before is told of where it goes: the route then names nothing.
     """
-    view, causes = scene.view, scene.causes
+    view = scene.view
     if not (serving or SERVICES in scene.kinds) or not view.names_by(Edge.ROUTES_TO):
         return []
     found: list[RouteBroken] = []
-    emptied = {}
-    for effect in serving:
-        if isinstance(effect, ServiceEmptied):
-            row = scene.row_of(effect.service)
-            if row is not None:
-                emptied[row] = effect
+    emptied = {
+        row: effect
+        for effect in serving
+        if isinstance(effect, ServiceEmptied) and (row := scene.row_of(effect.service)) is not None
+    }
     gone = {
         effect.service.uid: effect.before
         for effect in serving
         if isinstance(effect, EndpointsLost) and effect.removed
     }
     for row in (*scene.kinds.get(SERVICES, ()), *emptied):
-        routes = view.sources(row, Edge.ROUTES_TO)
+        routes = dict.fromkeys(filter(scene.stays, view.sources(row, Edge.ROUTES_TO)))
         if not routes:
             continue
-        staying = [one for one in dict.fromkeys(routes) if one not in scene.removed]
-        left = emptied.get(row)
-        is_explained = left.explained if left is not None else causes.explains(row)
-        if staying and left is None and not is_explained:
-            is_explained = own_of_the_day(scene, row)
-        for route in staying:
-            if view.terminating(route) or goes_next(scene, route):
-                continue
-            broken = RouteBroken(
+        left, service = emptied.get(row), scene.victim(row)
+        is_explained = (
+            scene.causes.explains(row) or own_of_the_day(scene, row)
+            if left is None
+            else left.explained
+        )
+        found += [
+            RouteBroken(
                 route=scene.victim(route),
-                service=scene.victim(row),
-                before=gone.get(scene.victim(row).uid, 0) if left is None else left.before,
+                service=service,
+                before=gone.get(service.uid, 0) if left is None else left.before,
                 service_removed=left is None,
                 self_healing=left is not None and left.self_healing,
                 explained=is_explained,
             )
-            found.append(broken)
+            for route in routes
+            if not goes_next(scene, route)
+        ]
     return found
