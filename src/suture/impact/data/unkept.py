@@ -13,7 +13,7 @@ from suture.impact.causes.parents import mounting
 from suture.impact.data.storage import DELETE
 from suture.impact.effects import DataLost
 from suture.impact.ground.change import Change
-from suture.impact.ordinary.sweeps import OTHERS, swept
+from suture.impact.ordinary.sweeps import is_swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge
@@ -47,7 +47,7 @@ def unkept_effects(scene: Scene) -> Iterator[DataLost]:
         return
     pods = _using(view, made.row)
     others = (row for row in view.rows(VOLUMES) if row != made.row)
-    if pods and swept(scene, others, lambda row: _is_at_risk(view, row)) >= OTHERS:
+    if pods and is_swept(scene, others, lambda row: _is_at_risk(view, row)):
         yield DataLost(
             holder=scene.victim(made.row),
             volume=made.after.key.name,

@@ -25,22 +25,18 @@ ROWS_ASKED: Final = 4_096
 """LIMIT: objects of a type that are asked who wrote them last, 2 us each; more are not seen."""
 
 
-def swept(
+def is_swept(
     scene: Scene, rows: Iterable[int], left_so: Callable[[int], bool], what: What = What.WROTE
-) -> int:
-    """Return how many of `rows` the actor wrote last, within the hour, and left in a state.
-
-    None where the time is not known, and no more than matter (`OTHERS`).
-    """
+) -> bool:
+    """Whether the actor wrote `OTHERS` of `rows` last, within the hour, and left them so."""
     now, writes = scene.now, scene.view.history.writes
     if now is None:
-        return 0
+        return False
     me, found = number(scene.request.user.username), 0
     for row in islice(rows, ROWS_ASKED):
-        if not scene.stays(row):
-            continue
-        if writes.last(scene.view.key(row), what, now, HOUR_S) == me and left_so(row):
+        last = writes.last(scene.view.key(row), what, now, HOUR_S) if scene.stays(row) else None
+        if last == me and left_so(row):
             found += 1
             if found == OTHERS:
-                break
-    return found
+                return True
+    return False

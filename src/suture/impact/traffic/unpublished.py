@@ -17,7 +17,7 @@ from suture.impact.effects import EntriesDropped
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.copies import went
-from suture.impact.ordinary.sweeps import OTHERS, swept
+from suture.impact.ordinary.sweeps import is_swept
 from suture.impact.scene import Scene
 from suture.impact.traffic.addresses import LOAD_BALANCER, addresses_given
 from suture.model.deeds import What
@@ -56,7 +56,7 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
         dropped=len(had),
         entries=tuple(had[: scene.limit]),
         readers=0,
-        critical=swept(scene, others, lambda one: _is_nowhere(scene, one), What.STATUS) >= OTHERS,
+        critical=is_swept(scene, others, lambda one: _is_nowhere(scene, one), What.STATUS),
     )
 
 

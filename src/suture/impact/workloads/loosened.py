@@ -13,7 +13,7 @@ from typing import Final
 
 from suture.impact.effects import EntriesDropped
 from suture.impact.ground.change import Change
-from suture.impact.ordinary.sweeps import OTHERS, swept
+from suture.impact.ordinary.sweeps import is_swept
 from suture.impact.scene import Scene, named
 from suture.impact.workloads.disruption import desired_healthy
 from suture.model.facts import DisruptionBudgetFacts
@@ -62,7 +62,7 @@ def loosened_effects(scene: Scene) -> Iterator[EntriesDropped]:
         dropped=had,
         entries=("pods that stay",),
         readers=0,
-        critical=swept(scene, others, lambda row: _keeps_none(view, row)) >= OTHERS,
+        critical=is_swept(scene, others, lambda row: _keeps_none(view, row)),
     )
 
 

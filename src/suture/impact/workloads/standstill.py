@@ -13,7 +13,7 @@ from typing import Final
 from suture.impact.causes.parents import wants_none
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.paused import notes_size
-from suture.impact.ordinary.sweeps import OTHERS, swept
+from suture.impact.ordinary.sweeps import is_swept
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.names import DEPLOYMENTS, RESERVED, STATEFUL_SETS
@@ -37,5 +37,5 @@ def kept_up(scene: Scene, resized: Resized) -> int:
         for row in view.rows(resource, space)
         if row != resized.row
     )
-    stopped = swept(scene, others, lambda row: wants_none(view, row), What.SCALED)
-    return 1 if stopped >= OTHERS else NOBODY
+    swept = is_swept(scene, others, lambda row: wants_none(view, row), What.SCALED)
+    return 1 if swept else NOBODY
