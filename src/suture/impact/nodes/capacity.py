@@ -21,6 +21,7 @@ from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unp
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.selectingkinds import selecting_types
+from suture.impact.nodes.apart import sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
 from suture.impact.nodes.closing import Closing, joined_since
 from suture.impact.nodes.unlabelled import asking_in_vain
@@ -124,7 +125,9 @@ def _rewritten(
         yield loss.effect("cordoned", [])
     fresh = tuple(one for one in new.taints if one.effect in REPELS and one not in old.taints)
     if fresh:
-        yield loss.effect("tainted", _evicted(scene.view, loss.asked, row, fresh))
+        found = loss.effect("tainted", _evicted(scene.view, loss.asked, row, fresh))
+        apart = found.explained or sets_apart(scene, loss.asked, row, fresh)
+        yield replace(found, explained=apart)
     keys = [key for key, value in before.labels.items() if made.after.labels.get(key) != value]
     if keys:
         yield from _relabelled(scene, loss, before, made.after, keys)
