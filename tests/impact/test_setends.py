@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, graph_of, owner, thing
+from support.cluster import START, delete, graph_of, operator, owner, thing
 from suture.impact.effects import DataLost
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
@@ -21,6 +21,7 @@ from suture.model.objects import (
     WorkloadFacts,
 )
 from suture.model.selectors import Selector
+from suture.model.writes import DAY_S
 
 DATABASES = Resource("db.example.com", "databases")
 CLAIM = thing(CLAIMS, "data-shop-db-0", "prod", facts=ClaimFacts(bound=True, volume="pv-0"))
@@ -126,3 +127,44 @@ def test_a_claim_whose_set_is_about_to_go_with_its_database() -> None:
     impact = impact_of(delete(CLAIM), view, now=START.plus_s(5))
     (lost,) = (one for one in effects(impact, DataLost) if one.holder.uid == CLAIM.uid)
     assert lost.explained
+
+
+ME = operator().user.username
+
+
+@pytest.mark.parametrize(
+    ("things", "by", "ago_s", "explains"),
+    [
+        pytest.param([], ME, 6 * 3600, True, id="of this morning"),
+        pytest.param([], ME, DAY_S + 3600, False, id="whose claim is older"),
+        pytest.param([], "another", 6 * 3600, False, id="of another's set"),
+        pytest.param([], "", 6 * 3600, False, id="nobody knows whose"),
+        pytest.param([members()], ME, 6 * 3600, False, id="of a set that is there again"),
+        pytest.param([database(going=False)], ME, 6 * 3600, False, id="whose database lives"),
+    ],
+)
+def test_a_claim_of_a_set_that_the_actor_made_and_took_away(
+    things: list[ClusterObject], by: str, ago_s: float, *, explains: bool
+) -> None:
+    """A copy of a database is made and given up in a day; what was there before is nobody's."""
+    assert _of_own(things, by, ago_s) is explains
+
+
+def test_a_claim_of_ones_own_set_that_a_pod_still_uses() -> None:
+    """Whoever reads it now has not been asked."""
+    pod = thing(PODS, "reader", "prod", facts=PodFacts(ready=True, node="node-1"))
+    users = [replace(pod, needs=(Need(Edge.CLAIM, CLAIM.key),))]
+    assert not _of_own(users, ME, 6 * 3600)
+
+
+def _of_own(things: list[ClusterObject], by: str, ago_s: float) -> bool:
+    claim = replace(CLAIM, created=START.utc_s - ago_s)
+    set_ = replace(members(*(one for one in things if one.key.resource == DATABASES)), uid="gone")
+    history = History()
+    if by:
+        history.note_created(set_.uid, by, by, set_.key, START)
+    history.note_removed(set_.uid, set_.key, START.plus_s(1), owners=set_.owners)
+    view = GraphView(graph_of(claim, VOLUME, things), history)
+    impact = impact_of(delete(claim), view, now=START.plus_s(60))
+    (lost,) = (one for one in effects(impact, DataLost) if one.holder.uid == claim.uid)
+    return lost.explained

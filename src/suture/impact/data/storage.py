@@ -22,7 +22,7 @@ from suture.impact.effects import Confidence, DataLost
 from suture.impact.ground.change import Change, Resized
 from suture.impact.ground.claims import PROTECTION
 from suture.impact.ordinary.brokenmember import of_broken_member
-from suture.impact.ordinary.hands import made_lately
+from suture.impact.ordinary.hands import made_lately, of_own_set
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.edges import Edge
@@ -169,7 +169,8 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
         else (handed and not pods)
         or scene.causes.explains(row)
         or shed
-        or of_broken_member(scene, row),
+        or of_broken_member(scene, row)
+        or (row in scene.direct and of_own_set(scene, row)),
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,
     )

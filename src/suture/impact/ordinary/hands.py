@@ -19,7 +19,7 @@ from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_co
 from suture.impact.causes.resting import rests
 from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
-from suture.impact.ground.claims import naming
+from suture.impact.ground.claims import naming, set_names
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.delivery import selects_apart
 from suture.impact.ordinary.keepers import has_run, works_for
@@ -28,7 +28,7 @@ from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, NAMESPACES, PODS, ObjectKey
+from suture.model.names import CLAIMS, NAMESPACES, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import DAY_S, HOUR_S, WEEK_S
 
@@ -183,6 +183,29 @@ def own_errand(scene: Scene, row: int) -> bool:
         return False
     below = closure(view, (parent,))
     return len(below) <= AT_WORK and not any(_at_work(view, one) for one in below)
+
+
+def of_own_set(scene: Scene, row: int) -> bool:
+    """Whether a claim was made within the day for a StatefulSet that the actor made, and that went.
+
+    No pod uses it, and nothing stays that asks for it or owned the set. So a copy of a database
+    ends that was made this morning. WHY the claim's age: a set that is made anew takes over the
+    claims of the one before it, and what they hold is older.
+    """
+    view, now = scene.view, scene.now
+    if now is None or view.created(row) < now.utc_s - DAY_S:
+        return False
+    if mounting(view, row) or scene.causes.wanted(row):
+        return False
+    key, identity = view.key(row), scene.actor.user.username
+    keys = [ObjectKey(STATEFUL_SETS, key.namespace, name) for name, _ in set_names(key)]
+    if any(view.find(one) is not None for one in keys):
+        return False
+    went = [one for one in map(view.history.removed_at, keys) if one is not None]
+    owners = [view.find_uid(owner.uid) for one in went for owner in one.owners]
+    return any(one.created_by == identity for one in went) and not any(
+        owner is not None and not (view.gone(owner) or view.terminating(owner)) for owner in owners
+    )
 
 
 def is_trial(scene: Scene, row: int) -> bool:
