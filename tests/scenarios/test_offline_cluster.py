@@ -29,6 +29,7 @@ from suture.model.actor import UserInfo
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
+    CLAIMS,
     DEPLOYMENTS,
     NAMESPACES,
     PODS,
@@ -320,6 +321,21 @@ def test_claims_are_bound_and_kept_while_used() -> None:
             await client.get(path)
 
     on_a_cluster(body, {"shape": "claims", "count": 1})
+
+
+def test_claims_of_a_set_bear_what_it_selects_by() -> None:
+    """As its controller makes them, for a member that is new."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        before = {one.key.name for one in place.store.all(CLAIMS)}
+        path = "/apis/apps/v1/namespaces/data-0/statefulsets/data-0"
+        selected = (await client.get(path))["spec"]["selector"]["matchLabels"]
+        await client.patch(f"{path}/scale", {"spec": {"replicas": 3}}, type="merge")
+        (made,) = [one for one in place.store.all(CLAIMS) if one.key.name not in before]
+        assert selected.items() <= made.metadata["labels"].items()
+
+    sets = {"shape": "statefulsets", "count": 1, "namespaces": ["data-0"], "prefix": "data"}
+    on_a_cluster(body, {**sets, "replicas": 2, "claims": True})
 
 
 def test_daemons_run_on_every_node() -> None:

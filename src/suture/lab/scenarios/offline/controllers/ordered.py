@@ -96,11 +96,17 @@ def _numbered(shop: Shop, thing: Thing, ordinal: int, mark: str) -> bool:
 
 
 def _claim(shop: Shop, thing: Thing, name: str, wanted: dict[str, Any]) -> None:
+    """Make a claim of a set's template, if it is not there.
+
+    Source: pkg/controller/statefulset `getPersistentVolumeClaims`: with the labels of the selector.
+    """
     space = thing.key.namespace
     if shop.store.find(CLAIMS, space, name) is not None:
         return
+    said, selected = wanted["metadata"], (thing.spec.get("selector") or {}).get("matchLabels")
     metadata = {
-        **{key: value for key, value in wanted["metadata"].items() if key == "labels"},
+        **({"annotations": said["annotations"]} if said.get("annotations") else {}),
+        "labels": {**(said.get("labels") or {}), **(selected or {})},
         "name": name,
         "namespace": space,
         "uid": shop.store.new_uid(),
