@@ -323,6 +323,30 @@ def test_claims_are_bound_and_kept_while_used() -> None:
     on_a_cluster(body, {"shape": "claims", "count": 1})
 
 
+@pytest.mark.parametrize(
+    ("field", "thing"),
+    [
+        pytest.param("stringData.on", {"stringData": {"on": True}}, id="a-value-of-a-secret"),
+        pytest.param("metadata.labels.tier", {"metadata": {"labels": {"tier": 1}}}, id="a-label"),
+    ],
+)
+def test_what_must_be_text_is_refused_where_it_is_none(field: str, thing: dict[str, Any]) -> None:
+    """As the API server's decoder does: YAML reads an unquoted `y` as a truth value."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        path = "/api/v1/namespaces/default/secrets"
+        head = {"apiVersion": "v1", "kind": "Secret"}
+        named = {**(thing.get("metadata") or {}), "name": "one"}
+        with pytest.raises(ApiError, match=field):
+            await client.create(path, {**head, **thing, "metadata": named})
+
+        await client.create(path, {**head, "metadata": {"name": "one"}})
+        with pytest.raises(ApiError, match=field):
+            await client.patch(f"{path}/one", thing, type="merge")
+
+    on_a_cluster(body)
+
+
 def test_claims_of_a_set_bear_what_it_selects_by() -> None:
     """As its controller makes them, for a member that is new."""
 
@@ -333,6 +357,31 @@ def test_claims_of_a_set_bear_what_it_selects_by() -> None:
         await client.patch(f"{path}/scale", {"spec": {"replicas": 3}}, type="merge")
         (made,) = [one for one in place.store.all(CLAIMS) if one.key.name not in before]
         assert selected.items() <= made.metadata["labels"].items()
+
+    sets = {"shape": "statefulsets", "count": 1, "namespaces": ["data-0"], "prefix": "data"}
+    on_a_cluster(body, {**sets, "replicas": 2, "claims": True})
+
+
+@pytest.mark.parametrize("policy", [{"whenScaled": "Delete"}, {"whenDeleted": "Delete"}])
+def test_claims_of_a_set_go_as_its_policy_says(policy: dict[str, str]) -> None:
+    """With the pods that it no longer wants, or with the set itself; else they stay."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        def claims() -> set[str]:
+            return {one.key.name for one in place.store.all(CLAIMS)}
+
+        path = "/apis/apps/v1/namespaces/data-0/statefulsets/data-0"
+        change = {"spec": {"persistentVolumeClaimRetentionPolicy": policy}}
+        await client.patch(path, change, type="merge")
+        last, first = sorted(claims(), reverse=True)
+
+        await client.patch(f"{path}/scale", {"spec": {"replicas": 1}}, type="merge")
+        await asyncio.sleep(60)
+        assert claims() == ({first} if "whenScaled" in policy else {first, last})
+
+        await client.delete(path)
+        await asyncio.sleep(60)
+        assert claims() == ({first} if "whenScaled" in policy else set())
 
     sets = {"shape": "statefulsets", "count": 1, "namespaces": ["data-0"], "prefix": "data"}
     on_a_cluster(body, {**sets, "replicas": 2, "claims": True})

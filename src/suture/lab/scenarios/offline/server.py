@@ -20,6 +20,7 @@ from suture.lab.scenarios.offline.defaults import changes_generation, defaulted
 from suture.lab.scenarios.offline.lifecycle import end, kept_otherwise
 from suture.lab.scenarios.offline.reviews import Write
 from suture.lab.scenarios.offline.store import Store, Thing
+from suture.lab.scenarios.offline.texts import wrong_text
 from suture.model.actor import UserInfo
 from suture.model.names import NAMESPACES, Gvk, Operation, Propagation
 from suture.model.selectors import Selector, parse_selector
@@ -91,6 +92,7 @@ class Server:
     ) -> Object:
         """Create an object."""
         await self._may(user, "create", at)
+        _decoded(body)
         self._home(at)
         metadata = dict(body.get("metadata") or {})
         name = str(metadata.get("name") or "")
@@ -235,6 +237,7 @@ class Server:
     ) -> Object:
         if at.sub == "scale":
             return await self._rescale(at, old, wish, user, dry_run=dry_run)
+        _decoded(wish)
         version = (wish.get("metadata") or {}).get("resourceVersion")
         if version not in (None, old.seen.resource_version):
             raise answers.conflict(
@@ -362,6 +365,13 @@ class Server:
             **more,
         }
         return Write(operation=operation, api=at.api, user=user, **given)
+
+
+def _decoded(body: Object) -> None:
+    """Refuse a body that cannot be read. Errors: ApiError."""
+    why = wrong_text(body)
+    if why:
+        raise answers.malformed(why)
 
 
 def _managed(manager: str, version: str) -> Object:

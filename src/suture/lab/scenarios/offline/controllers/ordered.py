@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from suture.lab.scenarios.offline.controllers.claims import claimed, hand_over
 from suture.lab.scenarios.offline.controllers.replicas import adopted, selector_of
 from suture.lab.scenarios.offline.controllers.workloads import (
     Shop,
@@ -18,10 +19,9 @@ from suture.lab.scenarios.offline.controllers.workloads import (
     ready,
     template_of,
 )
-from suture.lab.scenarios.offline.defaults import defaulted
 from suture.lab.scenarios.offline.lifecycle import end
 from suture.lab.scenarios.offline.store import Thing
-from suture.model.names import CLAIMS, PODS, Propagation
+from suture.model.names import PODS, Propagation
 
 REVISION = "controller-revision-hash"
 JOB_CONTROLLER = "kubernetes.io/job-controller"
@@ -42,7 +42,9 @@ def stateful_set(shop: Shop, thing: Thing) -> bool:
             made &= _numbered(shop, thing, ordinal, mark)
             if not (made or parallel):
                 break
+    kept = [pod for ordinal, pod in pods.items() if ordinal is not None and ordinal < wanted]
     surplus = [pod for ordinal, pod in pods.items() if ordinal is not None and ordinal >= wanted]
+    hand_over(shop, thing, kept, surplus)
     shop.let_go(surplus)
     now = active(shop.controlled(thing, PODS))
     by_hand = (thing.spec.get("updateStrategy") or {}).get("type") == "OnDelete"
@@ -79,12 +81,7 @@ def _numbered(shop: Shop, thing: Thing, ordinal: int, mark: str) -> bool:
     name = f"{thing.key.name}-{ordinal}"
     template = template_of(thing)
     spec = dict(template.get("spec") or {})
-    volumes = list(spec.get("volumes") or ())
-    for wanted in thing.spec.get("volumeClaimTemplates") or ():
-        volume = wanted["metadata"]["name"]
-        claim = f"{volume}-{name}"
-        _claim(shop, thing, claim, wanted)
-        volumes.append({"name": volume, "persistentVolumeClaim": {"claimName": claim}})
+    volumes = [*(spec.get("volumes") or ()), *claimed(shop, thing, name)]
     if volumes:
         spec["volumes"] = volumes
     labels = {
@@ -93,28 +90,6 @@ def _numbered(shop: Shop, thing: Thing, ordinal: int, mark: str) -> bool:
         "apps.kubernetes.io/pod-index": str(ordinal),
     }
     return shop.pods.make(thing, name, {**template, "spec": spec}, labels=labels) is not None
-
-
-def _claim(shop: Shop, thing: Thing, name: str, wanted: dict[str, Any]) -> None:
-    """Make a claim of a set's template, if it is not there.
-
-    Source: pkg/controller/statefulset `getPersistentVolumeClaims`: with the labels of the selector.
-    """
-    space = thing.key.namespace
-    if shop.store.find(CLAIMS, space, name) is not None:
-        return
-    said, selected = wanted["metadata"], (thing.spec.get("selector") or {}).get("matchLabels")
-    metadata = {
-        **({"annotations": said["annotations"]} if said.get("annotations") else {}),
-        "labels": {**(said.get("labels") or {}), **(selected or {})},
-        "name": name,
-        "namespace": space,
-        "uid": shop.store.new_uid(),
-        "creationTimestamp": shop.store.stamp(),
-    }
-    head = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
-    body = defaulted({**head, "spec": wanted.get("spec") or {}}, has_status=True)
-    shop.store.put(shop.store.apis[CLAIMS], body)
 
 
 def _mark_of(shop: Shop, thing: Thing) -> str:
