@@ -1,4 +1,4 @@
-"""HTTP/1.1 of the webhook: one connection, its limits, and every answer that is not a decision.
+"""HTTP/1.1 of the webhook: one connection, its limits, and when it is answered.
 
 Beside `webhook`, which owns sockets and lifetimes. An `asyncio.Protocol` on httptools rather than
 a framework because what matters here is below where frameworks begin: a head that grows, a body
@@ -11,16 +11,15 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from enum import Enum, auto
 from functools import partial
-from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import httptools
-import msgspec
 import structlog
 
+from suture.adapters.webhookanswers import failed, problem, written
 from suture.adapters.webhookheads import Begun, Head, begun
 from suture.adapters.webhooksite import (
     LINGER_S,
@@ -31,7 +30,6 @@ from suture.adapters.webhooksite import (
     Site,
 )
 from suture.adapters.webhooktls import Peer
-from suture.errors import InputError, UnavailableError
 from suture.wire.limits import check_depth
 
 log = structlog.get_logger(__name__)
@@ -48,15 +46,6 @@ class _Phase(Enum):
     HEAD = auto()
     BODY = auto()
     CLOSING = auto()  # refused or closed: what still comes is dropped
-
-
-_STATUS_LINES: Mapping[int, bytes] = {
-    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode()
-    + b"Content-Type: application/json\r\nContent-Length: "
-    for status in HTTPStatus
-    if not 300 <= status < 400  # an API server must never be sent elsewhere
-}
-_END, _END_AND_CLOSE = b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"
 
 
 class Connection(asyncio.Protocol):
@@ -315,7 +304,7 @@ class Connection(asyncio.Protocol):
             check_depth(request.body)
             answer = self._site.handle(request.path, request.body, self._peer)
         except Exception as error:  # noqa: BLE001 each is answered, as what it is
-            self._tell(request, *_failed(error, request.path))
+            self._tell(request, *failed(error, request.path))
             return
         self._hand(request, answer)
 
@@ -340,7 +329,7 @@ class Connection(asyncio.Protocol):
         if error is None:
             self._hand(request, answered.result())
         elif isinstance(error, Exception):
-            self._tell(request, *_failed(error, request.path))
+            self._tell(request, *failed(error, request.path))
         else:
             raise error
         self.go_on()
@@ -361,8 +350,7 @@ class Connection(asyncio.Protocol):
 
     def _write(self, status: int, body: bytes, *, closes: bool) -> None:
         self._site.answers[status] += 1
-        end = _END_AND_CLOSE if closes else _END
-        self._transport.write(b"".join((_STATUS_LINES[status], str(len(body)).encode(), end, body)))
+        self._transport.write(written(status, body, closes=closes))
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         """Answer what is wrong and close; to one who is not known yet, only close."""
@@ -377,7 +365,7 @@ class Connection(asyncio.Protocol):
         if self._task is not None:
             # WHY no answer: it would be taken for that of the request before. That one's closes.
             return
-        self._write(status, _problem(code, message), closes=True)
+        self._write(status, problem(code, message), closes=True)
         self._open = False
         # Not at once: what is unread in the socket would make the kernel drop our answer.
         self._loop.call_later(LINGER_S, self._transport.close)
@@ -463,21 +451,3 @@ class Connection(asyncio.Protocol):
 
 async def _result_of(answer: Awaitable[Answered]) -> Answered:
     return await answer
-
-
-def _failed(error: Exception, path: str) -> tuple[int, bytes]:
-    """Return status and body for what a handler raised, by whose fault it is."""
-    match error:
-        case InputError():
-            return 400, _problem(error.code, str(error))
-        case UnavailableError():
-            return 503, _problem(error.code, str(error))
-        case _:
-            # The handler has its own net for doubt; this one keeps the process from dying of what
-            # slips through, and says so.
-            log.error("webhook handler failed", path=path, exc_info=error)
-            return 500, _problem("defect", "the handler failed; see the server's log")
-
-
-def _problem(code: str, message: str) -> bytes:
-    return msgspec.json.encode({"error": code, "message": message})
