@@ -20,6 +20,7 @@ from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.matchsets import Evaluate
 from suture.model.names import PODS, SECRETS, ObjectKey, Resource
+from suture.model.objects import ClusterObject
 from suture.model.request import Request
 from suture.model.writes import HOUR_S, number
 
@@ -242,3 +243,8 @@ class Scene:
 def named(key: ObjectKey, uid: str = "") -> Victim:
     """Name an object as effects do."""
     return Victim(key.resource.group, key.resource.plural, key.namespace, key.name, uid)
+
+
+def victim_of(thing: ClusterObject) -> Victim:
+    """Name an object as a request shows it, as effects do."""
+    return named(thing.key, thing.uid)

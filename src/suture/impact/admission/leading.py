@@ -16,7 +16,7 @@ from suture.impact.admission.apipaths import Use
 from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.graph import GraphView
 from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
 
@@ -43,7 +43,7 @@ def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         if isinstance(made.after.facts, CrdFacts) and not converts(view, made.after.facts):
             continue
         row = view.service(use.service)
-        source = named(made.after.key, made.after.uid)
+        source = victim_of(made.after)
         yield broken_path(
             scene, use, row, source=source, before=before, removed=row is None, led=True
         )

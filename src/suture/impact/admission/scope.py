@@ -12,7 +12,7 @@ from typing import Final
 
 from suture.impact.effects import Confidence, ScopeWidened, Victim
 from suture.impact.ground.change import Change
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.networkpolicies import POLICIES, traffic_effects
 from suture.impact.traffic.spaces import backend_labels, namespace_labels
 from suture.impact.workloads.spacelabels import hooks_by_space, relabels_space
@@ -134,7 +134,7 @@ def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
         if not newly and kinds <= kinds_before:
             continue
         yield found.widened(
-            named(made.after.key, made.after.uid), newly, kinds_before, kinds,
+            victim_of(made.after), newly, kinds_before, kinds,
             fail_closed=hook.fail_closed, created=made.before is None,
         )  # fmt: skip
 
@@ -157,7 +157,7 @@ def _leases_lost(
     if not found.leases() or (held and before and _Reach(scene, before).leases()):
         return
     waits = f", waited for {hook.waits_s} s where a Lease has {RENEWED_WITHIN_S} s,"
-    yield found.widened(named(source.key, source.uid), ("leases",), 0, 1, reason=waits)
+    yield found.widened(victim_of(source), ("leases",), 0, 1, reason=waits)
 
 
 def _looked_into(scene: Scene) -> Iterator[ScopeWidened]:
@@ -394,7 +394,7 @@ def _bindings(scene: Scene) -> Iterator[ScopeWidened]:
     if after <= before:
         return
     yield ScopeWidened(
-        source=named(made.after.key, made.after.uid),
+        source=victim_of(made.after),
         what="binding",
         part=", ".join(sorted(after - before)),
         fail_closed=False,

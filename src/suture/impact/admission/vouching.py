@@ -17,7 +17,7 @@ from suture.impact.admission.leading import converts
 from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.bars import answering
 from suture.impact.ground.bodies import annotations_of, trusting
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.objects import CrdFacts
 
 INJECTED: Final = ("inject-ca", "inject-apiserver-ca")
@@ -48,6 +48,6 @@ def vouching_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
             continue
         yield broken_path(
             scene, use, None if injected else view.service(use.service),
-            source=named(made.after.key, made.after.uid), before=before, healing=injected,
+            source=victim_of(made.after), before=before, healing=injected,
             calls=f"{use.calls} (its `caBundle` would be empty)",
         )  # fmt: skip

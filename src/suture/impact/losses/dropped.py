@@ -20,7 +20,7 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import count_of, reading
 from suture.impact.ordinary.keepers import is_own, works_for
 from suture.impact.ordinary.writtennext import is_written_next
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, named, victim_of
 from suture.impact.traffic.addresses import addresses_left
 from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
@@ -164,7 +164,7 @@ def _unnamed(
 ) -> Iterable[EntriesDropped]:
     """Tell of a word that lines named and none names any more."""
     if _names(word, old) and not _names(word, new):
-        holder = named(made.after.key, made.after.uid)
+        holder = victim_of(made.after)
         yield _one_gone(holder, "data", word, readers=readers)
 
 
@@ -338,7 +338,7 @@ def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     said = annotations_of(scene.request.new_body).get(_DEFAULT)
     moved = said == "false" and any(one != made.row for one in scene.view.rows(STORAGE_CLASSES))
-    yield _default_gone(scene, named(made.after.key, made.after.uid), made.row, moved=moved)
+    yield _default_gone(scene, victim_of(made.after), made.row, moved=moved)
 
 
 def default_effects(scene: Scene) -> Iterable[EntriesDropped]:
@@ -391,4 +391,4 @@ def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     for port in lost:
         # WHY one by one: whoever asks by UDP is not served by what is left of TCP.
-        yield _one_gone(named(made.after.key, made.after.uid), f"spec.ports[{port}]", port)
+        yield _one_gone(victim_of(made.after), f"spec.ports[{port}]", port)

@@ -25,8 +25,7 @@ from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.nextgenerated import leaves_for_next, next_of
 from suture.impact.ordinary.reissued import is_remade
 from suture.impact.ordinary.writtennext import is_written_next
-from suture.impact.scene import Scene
-from suture.impact.scene import named as victim_at
+from suture.impact.scene import Scene, victim_of
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
@@ -322,7 +321,7 @@ def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
     gone = before.served_versions if instances and not after.served_versions else ()
     for version in gone:
         yield ReferenceBroken(
-            target=victim_at(made.after.key, made.after.uid),
+            target=victim_of(made.after),
             key=version,
             edge=Edge.DEFINITION,
             current=instances,

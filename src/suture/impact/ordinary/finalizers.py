@@ -19,8 +19,7 @@ from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.claims import PROTECTION
 from suture.impact.ground.likeness import called_alike
-from suture.impact.scene import Scene
-from suture.impact.scene import named as victim_at
+from suture.impact.scene import Scene, victim_of
 from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind, is_person
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -58,12 +57,12 @@ def finalizer_effects(scene: Scene) -> Iterable[FinalizerRemoved]:
         lifted += _of_namespace(scene.request.old_body, scene.request.new_body)
     if not lifted:
         return
-    view, key = scene.view, made.after.key
+    view = scene.view
     data = _data(view, made)
     for finalizer in lifted:
         owner, by_owner = owner_of(view, finalizer, scene.actor)
         yield FinalizerRemoved(
-            target=victim_at(key, made.after.uid),
+            target=victim_of(made.after),
             finalizer=finalizer,
             owner=owner,
             by_owner=by_owner,

@@ -17,7 +17,7 @@ from suture.impact.causes.explained import in_use
 from suture.impact.effects import Confidence, OwnerInvalid, Victim
 from suture.impact.ground.change import Change
 from suture.impact.reach.tenure import used
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, named, victim_of
 from suture.model.graph import GraphView
 from suture.model.names import CONFIG_MAPS, SECRETS
 from suture.model.objects import ClusterObject, OwnerReference
@@ -61,7 +61,7 @@ def ownership_effects(scene: Scene) -> Iterable[OwnerInvalid]:
     collected = all(_absent(view, thing, reference) for reference in thing.owners)
     for reference, why in wrong.items():
         yield OwnerInvalid(
-            target=named(thing.key, thing.uid),
+            target=victim_of(thing),
             owner=_owner(view, reference),
             why=why,
             collected=collected,

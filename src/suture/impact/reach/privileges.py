@@ -17,7 +17,7 @@ from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.rebound import is_rebound
 from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
 from suture.impact.reach.narrowed import aggregating, emptied, is_strange, wholes
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.edges import Edge
 from suture.model.facts import RoleFacts
@@ -210,7 +210,7 @@ def _gained(
                 return
             yield PrivilegeGained(
                 subject=f"{subject.kind} {subject.name}",
-                source=named(source.key, source.uid),
+                source=victim_of(source),
                 cluster_wide=not new.namespace,
                 rights=tuple(str(right) for right in rights[:RIGHTS_NAMED]),
                 escalates=tuple(dict.fromkeys(word for one in rights for word in escalates(one))),
@@ -248,7 +248,7 @@ def _lost(
             wiped = none or passed_on or narrowed or subject in left_out or (other and bool(left))
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",
-                source=named(source.key, source.uid),
+                source=victim_of(source),
                 rights=len(lost),
                 system=system,
                 running=running,

@@ -38,7 +38,7 @@ from suture.impact.ordinary.keepers import (
 from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.reach.strangers import CARRIERS
 from suture.impact.rollout import classes_under
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.selection import matched, selected
 from suture.model.actor import account_of
 from suture.model.deeds import What
@@ -196,7 +196,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
     if _turns_back(scene, before, made):
         # WHY it lives: nobody has the Service lead there but who watches over the members.
         mover = Keeper(_writer(scene.view, before).manager, FIELDS, lives=True)
-        yield _told(named(before.key, before.uid), mover, SELECTOR, used=True)
+        yield _told(victim_of(before), mover, SELECTOR, used=True)
         return
     if is_own(scene, made.row):
         return
@@ -219,7 +219,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
         if not (newcomer or (keeper.by == CONTROLLER and one in HELD)):
             continue
         if made.row is None:
-            yield _told(named(before.key, before.uid), keeper, one, used=False)
+            yield _told(victim_of(before), keeper, one, used=False)
         else:
             asked = one == SELECTOR and (
                 _named_by_own(scene, made.row) or _leads_itself(scene, before, made)

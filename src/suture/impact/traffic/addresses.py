@@ -16,7 +16,7 @@ from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Rewritten
 from suture.impact.ordinary.hands import made_lately
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import GATEWAYS, INGRESSES, SERVICES
@@ -43,7 +43,7 @@ def addresses_left(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
         return
     if not old.type == LOAD_BALANCER != new.type or not scene.view.serving_count(row):
         return
-    yield from _left(scene, named(made.after.key, made.after.uid))
+    yield from _left(scene, victim_of(made.after))
 
 
 def addresses_removed(scene: Scene) -> Iterable[EntriesDropped]:

@@ -16,7 +16,7 @@ from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Confidence, ScopeWidened
 from suture.impact.ground.change import Change
 from suture.impact.ground.fit import Asked
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.spaces import namespace_labels
 from suture.model.edges import Edge, Selection
 from suture.model.facts import NetworkPolicyFacts
@@ -123,7 +123,7 @@ def _effects(
     for part, newly in lost.items():
         if newly:
             yield ScopeWidened(
-                source=named(source.key, source.uid),
+                source=victim_of(source),
                 what="network-policy",
                 part=part,
                 fail_closed=True,

@@ -15,7 +15,7 @@ from suture.impact.effects import EntriesDropped
 from suture.impact.ground.bodies import traffic_inside
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.fit import Asked
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.networkpolicies import is_dns
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, RESERVED
@@ -44,7 +44,7 @@ def nodes_left(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
     left = sorted(asking - answering)
     if left:
         yield EntriesDropped(
-            holder=named(made.after.key, made.after.uid),
+            holder=victim_of(made.after),
             field="nodes by spec.internalTrafficPolicy",
             before=len(asking),
             dropped=len(left),

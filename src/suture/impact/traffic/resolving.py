@@ -14,7 +14,7 @@ from typing import Final
 
 from suture.impact.effects import EntriesDropped
 from suture.impact.ordinary.keepers import is_newcomer
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.actor import IdentityKind
 from suture.model.objects import ClusterObject
 
@@ -44,7 +44,7 @@ def answers_left(
         lost += [one for one in sorted(old.keys() - new.keys() - {ROOT}) if one not in texts[1]]
     for zone in lost:
         yield EntriesDropped(
-            holder=named(after.key, after.uid),
+            holder=victim_of(after),
             field="data",
             before=1,
             dropped=1,

@@ -21,7 +21,7 @@ from suture.impact.ordinary.delivery import turns_to_next
 from suture.impact.ordinary.keepers import is_own
 from suture.impact.ordinary.roles import moves_role, root_of
 from suture.impact.rollout import pods_under
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.edges import Selection
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -135,7 +135,7 @@ def _reselected(
     if had == will and new:
         return
     yield SelectionChanged(
-        source=named(made.after.key, made.after.uid),
+        source=victim_of(made.after),
         before=before,
         after=len(will),
         kept=len(had & will),
@@ -284,7 +284,7 @@ def _adopting(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
     found = [pod for pod in pods if not _controlled(view, pod) and not view.finished(pod)]
     if found:
         yield SelectionChanged(
-            source=named(made.after.key, made.after.uid),
+            source=victim_of(made.after),
             before=0,
             after=len(found),
             kept=0,

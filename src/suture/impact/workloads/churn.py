@@ -24,7 +24,7 @@ from suture.impact.effects import Churn, Confidence, Victim
 from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.ground.stamps import FOLLOWING, restarts
 from suture.impact.ordinary.uninstalled import is_first_try
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, named, victim_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
@@ -64,7 +64,7 @@ def churn_effects(scene: Scene) -> list[Churn]:
         found += _recreated(scene, now)
     elif made is not None and scene.view.history.writes.knows(scene.request.key):
         value = shape_number(made.after, scene.request.new_body)
-        found += _flipped(scene, What.WROTE, value, named(made.after.key, made.after.uid), now)
+        found += _flipped(scene, What.WROTE, value, victim_of(made.after), now)
         found += _restarted(scene, made, value, now)
     elif made is None and rewrites_status(scene.request):
         found += _status(scene, now)
@@ -199,7 +199,7 @@ def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[
     if writes.latest(request.key, What.WROTE) == value or not restarts(request, made):
         return
     restarted = [(writes.counted(holder, now, window_s) + 1, 1) for window_s in WINDOWS_S]
-    target = named(made.after.key, made.after.uid)
+    target = victim_of(made.after)
     yield from _again(target, "recreated", restarted, by_owner=True)
 
 

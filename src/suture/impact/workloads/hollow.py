@@ -18,7 +18,7 @@ from suture.impact.ground.bodies import read_body
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import is_read
 from suture.impact.ordinary.paused import schedule_sleeps
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.impact.workloads.room import (
     LIMIT_RANGES,
     QUOTAS,
@@ -65,7 +65,7 @@ def hollow_effects(scene: Scene) -> Iterator[Hollowed]:
     tell = _TELLS.get(resource, _backends)
     for what, before, after in tell(scene, made):
         yield Hollowed(
-            target=named(made.after.key, made.after.uid),
+            target=victim_of(made.after),
             what=what,
             before=before,
             after=after,

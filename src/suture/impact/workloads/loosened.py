@@ -14,7 +14,7 @@ from typing import Final
 from suture.impact.effects import EntriesDropped
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.sweeps import is_swept
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.impact.workloads.disruption import desired_healthy
 from suture.model.facts import DisruptionBudgetFacts
 from suture.model.graph import GraphView
@@ -56,7 +56,7 @@ def loosened_effects(scene: Scene) -> Iterator[EntriesDropped]:
         return
     others = (row for row in view.rows(DISRUPTION_BUDGETS) if row != made.row)
     yield EntriesDropped(
-        holder=named(made.after.key, made.after.uid),
+        holder=victim_of(made.after),
         field="spec",
         before=had,
         dropped=had,

@@ -19,7 +19,7 @@ from suture.impact.causes.parents import maker_of
 from suture.impact.effects import Confidence, EntriesDropped
 from suture.impact.ground.bodies import decoded
 from suture.impact.ground.change import Change
-from suture.impact.scene import Scene, named
+from suture.impact.scene import Scene, victim_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import NAMESPACES, PRIORITY_CLASSES
@@ -58,7 +58,7 @@ def preempting_effects(scene: Scene) -> Iterator[EntriesDropped]:
     pods, makers = _without_class(scene.view)
     if makers >= MAKERS:
         yield EntriesDropped(
-            holder=named(made.after.key, made.after.uid),
+            holder=victim_of(made.after),
             field="value",
             before=pods,
             dropped=pods,
