@@ -114,7 +114,7 @@ def _webhooks(scene: Scene) -> Iterator[ScopeWidened]:
     made = scene.change.rewritten
     if made is None or not isinstance(made.after.facts, WebhookFacts):
         return
-    earlier = made.before.facts if made.before is not None else None
+    earlier = made.facts_before
     known = (
         {hook.name: hook for hook in earlier.webhooks} if isinstance(earlier, WebhookFacts) else {}
     )
@@ -388,7 +388,7 @@ def _bindings(scene: Scene) -> Iterator[ScopeWidened]:
     made = scene.change.rewritten
     if made is None or not isinstance(made.after.facts, RoleBindingFacts):
         return
-    old = made.before.facts if made.before is not None else None
+    old = made.facts_before
     before = _everybody(old) if isinstance(old, RoleBindingFacts) else frozenset()
     after = _everybody(made.after.facts)
     if after <= before:

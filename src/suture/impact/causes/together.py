@@ -42,7 +42,7 @@ def remember_cut(view: GraphView, identity: str, resized: Resized, now: Now) -> 
 
 def remember_least(view: GraphView, identity: str, made: Rewritten, now: Now) -> None:
     """Remember of an autoscaler that its least size was lowered, and from which number."""
-    old, new = made.before.facts if made.before is not None else None, made.after.facts
+    old, new = made.facts_before, made.after.facts
     if not isinstance(old, AutoscalerFacts) or not isinstance(new, AutoscalerFacts):
         return
     if new.least < old.least:

@@ -45,7 +45,7 @@ NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 
 def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
     """Remember which Services a route leaves for as many others with as many ready endpoints."""
-    old, new = made.before.facts if made.before is not None else None, made.after.facts
+    old, new = made.facts_before, made.after.facts
     if not isinstance(old, RouteFacts) or not isinstance(new, RouteFacts):
         return
     if old.services == new.services:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, Facts
 
 
 class Resized(msgspec.Struct, frozen=True, gc=False):
@@ -34,6 +34,11 @@ class Rewritten(msgspec.Struct, frozen=True, gc=False):
     before: ClusterObject | None
     after: ClusterObject
     parts: tuple[str, ...] = ()
+
+    @property
+    def facts_before(self) -> Facts | None:
+        """What the object said of its kind before; None where it is new too."""
+        return self.before.facts if self.before is not None else None
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):

@@ -330,8 +330,7 @@ def _no_default(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
     Source: storage.k8s.io: a claim that names no class waits for one while there is no default;
     the Kubernetes task page on changing the default StorageClass, which has this order.
     """
-    old = made.before.facts if made.before is not None else None
-    new = made.after.facts
+    old, new = made.facts_before, made.after.facts
     if not isinstance(old, StorageClassFacts) or not isinstance(new, StorageClassFacts):
         return
     if not old.default or new.default:
@@ -381,7 +380,7 @@ def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
     WHY its alone: nobody names these ports, and every pod asks there; whom another port of a
     Service serves is not known. Not where no pod answers behind it: then nothing is lost.
     """
-    old = made.before.facts if made.before is not None else None
+    old = made.facts_before
     new, row, view = made.after.facts, made.row, scene.view
     if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return

@@ -277,8 +277,7 @@ def _is_revision(view: GraphView, replica_set: int) -> bool:
 
 def _keys_gone(made: Rewritten) -> list[str]:
     """Return the entries that an update takes out of a ConfigMap or Secret."""
-    before = made.before.facts if made.before is not None else None
-    after = made.after.facts
+    before, after = made.facts_before, made.after.facts
     if not isinstance(before, KeysFacts) or not isinstance(after, KeysFacts):
         return []
     kept = frozenset(after.keys)
@@ -311,8 +310,7 @@ def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:
 
 def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
     """Yield the versions without which no instance of a definition can be reached any more."""
-    before = made.before.facts if made.before is not None else None
-    after = made.after.facts
+    before, after = made.facts_before, made.after.facts
     if not isinstance(before, CrdFacts) or not isinstance(after, CrdFacts):
         return
     instances = scene.view.count(before.resource)

@@ -37,7 +37,7 @@ def addresses_left(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
 
     WHY not without a pod behind it: nothing is reached there any more.
     """
-    old = made.before.facts if made.before is not None else None
+    old = made.facts_before
     new, row = made.after.facts, made.row
     if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return

@@ -401,7 +401,7 @@ def _of_role(view: GraphView, service: int, maker: int, wants: int) -> int:
 
 def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
     """Say what a Service loses when its selector changes."""
-    before_facts = rewritten.before.facts if rewritten.before is not None else None
+    before_facts = rewritten.facts_before
     after_facts = rewritten.after.facts
     if (
         rewritten.row is None

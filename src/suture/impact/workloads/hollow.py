@@ -86,8 +86,7 @@ def _suspended(scene: Scene, _made: Rewritten) -> Told:
 
 def _address(scene: Scene, made: Rewritten) -> Told:
     """Tell of a Service whose address outside is given back, or whose other name is gone."""
-    old = made.before.facts if made.before is not None else None
-    new = made.after.facts
+    old, new = made.facts_before, made.after.facts
     if not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return
     if old.type == LOAD_BALANCER != new.type:
