@@ -152,6 +152,9 @@ ROLES = Resource("rbac.authorization.k8s.io", "roles")
 CLUSTER_ROLES = Resource("rbac.authorization.k8s.io", "clusterroles")
 ROLE_BINDINGS = Resource("rbac.authorization.k8s.io", "rolebindings")
 CLUSTER_ROLE_BINDINGS = Resource("rbac.authorization.k8s.io", "clusterrolebindings")
+BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
+RBAC = BINDINGS | {ROLES, CLUSTER_ROLES}
+"""What gives rights to those at work, who do not name it."""
 VALIDATING_POLICIES = Resource("admissionregistration.k8s.io", "validatingadmissionpolicies")
 VALIDATING_POLICY_BINDINGS = Resource(
     "admissionregistration.k8s.io", "validatingadmissionpolicybindings"

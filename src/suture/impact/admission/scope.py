@@ -20,7 +20,7 @@ from suture.model.facts import RoleBindingFacts
 from suture.model.graph import GraphView
 from suture.model.matchsets import Call, Match, matches
 from suture.model.names import (
-    CLUSTER_ROLE_BINDINGS,
+    BINDINGS,
     CONFIG_MAPS,
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -31,7 +31,6 @@ from suture.model.names import (
     NODES,
     PODS,
     REPLICA_SETS,
-    ROLE_BINDINGS,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
@@ -41,7 +40,6 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
 WEBHOOKS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS})
-BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 _WRITTEN: Final = WEBHOOKS | BINDINGS | POLICIES
 
 SYSTEM: Final = "kube-system"

@@ -70,16 +70,14 @@ from suture.model.difference import (
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
     CONFIG_MAPS,
     DEPLOYMENTS,
     NAMESPACES,
     NETWORK_POLICIES,
     NODES,
     PODS,
+    RBAC,
     ROLE_BINDINGS,
-    ROLES,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
@@ -105,9 +103,6 @@ DIRECT_NOTED: Final = 64
 
 MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
 """What pods need to start, by the name that their templates give it."""
-
-BOUND: Final = frozenset({CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES})
-"""What gives rights to those at work, who do not name it."""
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
@@ -262,7 +257,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
         mounted = resource in MOUNTED and bool(view.uses(change.direct[0], _MOUNTS))
         if mounted and account_of(identity) is None:
             writes.count(before_users(identity), now)
-        elif mounted or resource in BOUND:
+        elif mounted or resource in RBAC:
             writes.count(not_back(identity, resource), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
@@ -324,7 +319,7 @@ def _remember_size(request: Request, resized: Resized, view: GraphView, now: Now
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:
     writes, identity, key = view.history.writes, request.user.username, after.key
-    bound = key.resource in BOUND
+    bound = key.resource in RBAC
     again = (bound or key.resource in MOUNTED) and _took_away(view, key, identity, now)
     if again and (bound or any(view.named_by(key, edge) for edge in _MOUNTS)):
         writes.count(not_back(identity, key.resource), now, -1)

@@ -30,10 +30,9 @@ from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dr
 from suture.model.facts import StorageClassFacts
 from suture.model.graph import GraphView, Use
 from suture.model.names import (
-    CLUSTER_ROLE_BINDINGS,
+    BINDINGS,
     CONFIG_MAPS,
     NODES,
-    ROLE_BINDINGS,
     SECRETS,
     SERVICES,
     STORAGE_CLASSES,
@@ -69,7 +68,6 @@ HOLLOW: Final = 256
 
 _DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 
-BINDINGS: Final = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 KEYED: Final = frozenset({CONFIG_MAPS, SECRETS})
 
 

@@ -36,15 +36,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import (
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
-    ROLE_BINDINGS,
-    ROLES,
-    SERVICES,
-    WORKLOADS,
-    Operation,
-)
+from suture.model.names import RBAC, SERVICES, WORKLOADS, Operation
 
 RETIRED: Final = 12
 """LIMIT: what a person may take away within the hour before what names it: the accounts, Secrets
@@ -52,7 +44,7 @@ and ConfigMaps of one application, or of two, and so many bindings or roles of e
 is a sweep."""
 
 
-PARTS: Final = MOUNTED | {SERVICES, ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS}
+PARTS: Final = MOUNTED | RBAC | {SERVICES}
 """What is a part of one application: of rights in the whole cluster each pod at work by them is
 asked, and what else is of the cluster others use unnamed."""
 

@@ -17,7 +17,7 @@ from typing import Final
 from suture.impact.causes.counters import not_back
 from suture.impact.ordinary.keepers import works_for
 from suture.impact.scene import Scene
-from suture.model.names import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS
+from suture.model.names import BINDINGS
 
 AWAY: Final = 2
 """LIMIT: bindings that an actor may have away at a time: one, and its companion."""
@@ -27,7 +27,7 @@ def is_rebound(scene: Scene, row: int) -> bool:
     """Whether a binding goes alone by the hand of its keeper, which has hardly any other away."""
     view, identity = scene.view, scene.actor.user.username
     resource = view.resource(row)
-    if scene.now is None or resource not in (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
+    if scene.now is None or resource not in BINDINGS:
         return False
     if scene.change.direct != (row,) or view.has_owner(row):
         return False
@@ -35,7 +35,5 @@ def is_rebound(scene: Scene, row: int) -> bool:
     kept = bool(marks) and all(works_for(scene, one) for one in marks)
     if not (kept or view.history.created_by(view.uid(row)) == identity):
         return False
-    away = sum(
-        scene.counted(not_back(identity, one)) for one in (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
-    )
+    away = sum(scene.counted(not_back(identity, one)) for one in BINDINGS)
     return away < AWAY

@@ -23,12 +23,12 @@ from suture.model.edges import Edge
 from suture.model.facts import RoleFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
-    CLUSTER_ROLE_BINDINGS,
+    BINDINGS,
     CLUSTER_ROLES,
     CRON_JOBS,
     DAEMON_SETS,
     PODS,
-    ROLE_BINDINGS,
+    RBAC,
     ROLES,
     SERVICE_ACCOUNTS,
     ObjectKey,
@@ -37,8 +37,6 @@ from suture.model.names import (
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.rights import Right, escalates
 
-RBAC = frozenset({ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
-BINDINGS = frozenset({ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS})
 ROLE_TYPES = frozenset({ROLES, CLUSTER_ROLES})
 GIVING = RBAC | {SERVICE_ACCOUNTS}
 """Types whose removal takes rights away: what grants them, and who has them."""

@@ -47,12 +47,11 @@ from suture.model.graph import GraphView
 from suture.model.habits import managers_of, release_of
 from suture.model.names import (
     AUTOSCALERS,
+    BINDINGS,
     CLAIMS,
-    CLUSTER_ROLE_BINDINGS,
     DAEMON_SETS,
     DEPLOYMENTS,
     NAMESPACES,
-    ROLE_BINDINGS,
     SCALED_OBJECTS,
     SECRETS,
     SERVICES,
@@ -423,7 +422,7 @@ def used(view: GraphView, row: int) -> bool:
         return any(map(view.serving_alike, classes_under(view, row)))
     if resource == NAMESPACES:
         return any(map(view.serving_alike, view.classes_in(view.key(row).name)))
-    if resource in {ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS}:
+    if resource in BINDINGS:
         subjects = (link for link in view.needs(row) if link.edge is Edge.SUBJECT)
         return any(is_read(view, link.row) for link in subjects)
     return is_read(view, row)
