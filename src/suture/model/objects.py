@@ -51,6 +51,10 @@ class PodFacts(
     node: str = ""
 
 
+LOAD_BALANCER: Final = "LoadBalancer"
+EXTERNAL_NAME: Final = "ExternalName"
+
+
 class ServiceFacts(
     msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="service"
 ):

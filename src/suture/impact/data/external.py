@@ -38,11 +38,10 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, CustomFacts, Facts, ServiceFacts
+from suture.model.objects import LOAD_BALANCER, ClaimFacts, CustomFacts, Facts, ServiceFacts
 from suture.model.rules import speaks_of_outside
 from suture.model.writes import HOUR_S
 
-LOAD_BALANCER: Final = "LoadBalancer"
 FINALIZER: Final = "finalizer"
 POLICY: Final = "deletion-policy"
 DELETES: Final = frozenset({"delete", "destroy"})

@@ -12,7 +12,7 @@ from typing import Final
 from suture.model.graph import GraphView
 from suture.model.matchsets import Call, Evaluate, Match, matches
 from suture.model.names import MUTATING_WEBHOOKS, PODS, VALIDATING_WEBHOOKS
-from suture.model.objects import ServiceFacts, ServiceRef, Webhook, WebhookFacts
+from suture.model.objects import EXTERNAL_NAME, ServiceFacts, ServiceRef, Webhook, WebhookFacts
 
 CONFIGURATIONS: Final = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 
@@ -86,7 +86,7 @@ def answering(view: GraphView, ref: ServiceRef) -> int:
     if row is None or view.terminating(row):
         return 0
     facts = view.facts(row)
-    if isinstance(facts, ServiceFacts) and facts.type == "ExternalName":
+    if isinstance(facts, ServiceFacts) and facts.type == EXTERNAL_NAME:
         return 1
     return view.serving_count(row)
 

@@ -14,7 +14,7 @@ from typing import Final
 from suture.impact.ground.change import Rewritten
 from suture.model.graph import GraphView
 from suture.model.names import NODES, SERVICES
-from suture.model.objects import NodeFacts, ServiceFacts
+from suture.model.objects import LOAD_BALANCER, NodeFacts, ServiceFacts
 
 HIDES: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 """The label. SOURCE: Kubernetes, well-known labels; whatever its value, by its presence alone."""
@@ -38,7 +38,7 @@ def unreached(view: GraphView, made: Rewritten) -> list[int]:
     given = {
         number
         for number, facts in shared.items()
-        if isinstance(facts, ServiceFacts) and facts.type == "LoadBalancer" and facts.given
+        if isinstance(facts, ServiceFacts) and facts.type == LOAD_BALANCER and facts.given
     }
     return [row for row, number in zip(services, numbers, strict=True) if number in given]
 

@@ -20,9 +20,7 @@ from suture.impact.scene import Scene, victim_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import GATEWAYS, INGRESSES, SERVICES
-from suture.model.objects import RouteFacts, ServiceFacts
-
-LOAD_BALANCER: Final = "LoadBalancer"
+from suture.model.objects import LOAD_BALANCER, RouteFacts, ServiceFacts
 
 _GIVEN: Final = b'"ingress"'
 """What stands in the body of a Service that was given an address."""

@@ -34,7 +34,13 @@ from suture.model.names import (
     SERVICES,
     STATEFUL_SETS,
 )
-from suture.model.objects import ClusterObject, CustomFacts, ServiceFacts, WorkloadFacts
+from suture.model.objects import (
+    EXTERNAL_NAME,
+    ClusterObject,
+    CustomFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 from suture.model.podtemplate import rollout_of
 from suture.model.references import selections
 
@@ -43,8 +49,6 @@ ADOPTING: Final = (REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS, REPLICATION_C
 
 SELECTOR, LABELS, ROLE, CREATED = "selector", "labels", "role", "created"
 ORPHANED: Final = "orphaned"
-
-EXTERNAL_NAME: Final = "ExternalName"
 
 CONTROLLERS_ASKED: Final = 2_000
 """LIMIT: controllers of a type in a namespace that are asked whether they would adopt a pod: 5 ms.

@@ -19,11 +19,11 @@ from suture.impact.ground.change import Change
 from suture.impact.ordinary.copies import went
 from suture.impact.ordinary.sweeps import is_swept
 from suture.impact.scene import Scene
-from suture.impact.traffic.addresses import LOAD_BALANCER, addresses_given
+from suture.impact.traffic.addresses import addresses_given
 from suture.model.deeds import What
 from suture.model.graph import GraphView
 from suture.model.names import INGRESSES, SERVICES
-from suture.model.objects import RouteFacts, ServiceFacts
+from suture.model.objects import LOAD_BALANCER, RouteFacts, ServiceFacts
 
 _PUBLISHED: Final = frozenset({INGRESSES, SERVICES})
 

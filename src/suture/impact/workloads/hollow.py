@@ -30,10 +30,14 @@ from suture.impact.workloads.room import (
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import CRON_JOBS, SERVICE_ACCOUNTS, SERVICES, Resource
-from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
-
-LOAD_BALANCER: Final = "LoadBalancer"
-EXTERNAL_NAME: Final = "ExternalName"
+from suture.model.objects import (
+    EXTERNAL_NAME,
+    LOAD_BALANCER,
+    ClusterObject,
+    RouteFacts,
+    ServiceFacts,
+    ServiceRef,
+)
 
 MANY: Final = 5
 """Backends from which on a route that keeps a tenth of them counts as emptied: of fewer each is a
