@@ -12,7 +12,7 @@ from typing import Final
 from suture.impact.causes.drained import closes
 from suture.impact.ground.cascade import absent
 from suture.impact.ground.claims import set_names
-from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.kinds import is_custom, is_route
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.edges import Edge
@@ -77,7 +77,6 @@ CONTENTS_LOOKED_AT: Final = 4_000
 
 _SPACES: Final = (NAMESPACES,)
 _CLAIMED: Final = frozenset({Edge.CLAIM})
-_GATEWAY_GROUP: Final = "gateway.networking.k8s.io"
 
 
 def owner_ends(view: GraphView, row: int) -> bool:
@@ -261,11 +260,7 @@ def _kept_by_name(view: GraphView, row: int, removed: Collection[int]) -> bool:
 
 def may_count(resource: Resource) -> bool:
     """Whether a budget may count the loss of objects of a type at all."""
-    return (
-        resource in ALWAYS_COUNTED
-        or resource in (JOBS, CRDS, PODS)
-        or resource.group == _GATEWAY_GROUP
-    )
+    return resource in ALWAYS_COUNTED or resource in (JOBS, CRDS, PODS) or is_route(resource)
 
 
 def counted(view: GraphView, row: int) -> bool:
@@ -275,7 +270,7 @@ def counted(view: GraphView, row: int) -> bool:
     Service is tomorrow's failover. A definition with instances does, and a pod that serves.
     """
     resource = view.resource(row)
-    if resource in ALWAYS_COUNTED or resource.group == _GATEWAY_GROUP:
+    if resource in ALWAYS_COUNTED or is_route(resource):
         return True
     if resource == JOBS:
         return not view.finished(row)

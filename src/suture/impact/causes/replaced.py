@@ -12,12 +12,13 @@ from typing import Final
 from suture.impact.causes.explained import answering
 from suture.impact.causes.parents import SIBLINGS, maker_of, rolled_out
 from suture.impact.causes.resting import services_behind
+from suture.impact.ground.kinds import is_route
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     DAEMON_SETS,
     DEPLOYMENTS,
-    INGRESSES,
+    GATEWAYS,
     REPLICA_SETS,
     SERVICES,
     STATEFUL_SETS,
@@ -31,7 +32,6 @@ from suture.model.objects import (
     ServiceRef,
 )
 
-ROUTE_GROUP: Final = "gateway.networking.k8s.io"
 ANY_HOST: Final = ""
 TOGETHER_S: Final = 60
 """Services of one controller that came within this time are parts of it, and none replaces another:
@@ -57,7 +57,7 @@ def replacing(resource: Resource) -> Replace | None:
         return _services
     if resource in _REPLACED_WORKLOADS:
         return _workloads
-    if resource == INGRESSES or resource.group == ROUTE_GROUP:
+    if is_route(resource):
         return _routes
     return None
 
@@ -230,7 +230,7 @@ def _leads_to(view: GraphView, route: int, service: ServiceRef) -> bool:
     facts = view.facts(route)
     if not isinstance(facts, RouteFacts) or service not in facts.services:
         return False
-    if view.resource(route).group != ROUTE_GROUP:
+    if view.resource(route).group != GATEWAYS.group:
         return True
     parents = view.targets(route, Edge.ATTACHED_TO)
     return any(present and not view.terminating(one) for one, present in parents)
