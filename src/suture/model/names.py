@@ -164,6 +164,7 @@ MUTATING_POLICY_BINDINGS = Resource(
     "admissionregistration.k8s.io", "mutatingadmissionpolicybindings"
 )
 
+KUBE_SYSTEM = "kube-system"
 RESERVED = "kube-"
 """How namespaces begin that are kept for the cluster's own. SOURCE: Kubernetes, namespaces."""
 

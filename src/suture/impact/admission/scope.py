@@ -25,6 +25,7 @@ from suture.model.names import (
     DAEMON_SETS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
+    KUBE_SYSTEM,
     LEASES,
     MUTATING_WEBHOOKS,
     NAMESPACES,
@@ -42,7 +43,6 @@ from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 WEBHOOKS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS})
 _WRITTEN: Final = WEBHOOKS | BINDINGS | POLICIES
 
-SYSTEM: Final = "kube-system"
 ESSENTIAL: Final = (
     PODS, SERVICES, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, DEPLOYMENTS,
     REPLICA_SETS, DAEMON_SETS, LEASES,
@@ -50,7 +50,7 @@ ESSENTIAL: Final = (
 """What the components in kube-system write, or are made of: who stands in its way stands in the way
 of the cluster itself."""
 
-HEARTBEATS: Final = (SYSTEM, "kube-node-lease")
+HEARTBEATS: Final = (KUBE_SYSTEM, "kube-node-lease")
 """Namespaces of the Leases by which components lead and nodes live. SOURCE: Kubernetes' own."""
 
 RENEWED_WITHIN_S: Final = 5
@@ -201,7 +201,7 @@ class _Reach:
         """Return what it matches and another did not, in words."""
         asked = (
             ("own-backend", _Reach.own),
-            (SYSTEM, _Reach.system),
+            (KUBE_SYSTEM, _Reach.system),
             ("nodes", _Reach.nodes),
             ("leases", _Reach.leases),
             ("everything", _Reach.everything),
@@ -216,8 +216,8 @@ class _Reach:
         asked = []
         if self._hook.service is not None and self._hook.service.namespace == space:
             asked.append(("own-backend", _Reach.own))
-        if space == SYSTEM:
-            asked.append((SYSTEM, _Reach.system))
+        if space == KUBE_SYSTEM:
+            asked.append((KUBE_SYSTEM, _Reach.system))
         words = [word for word, does in asked if does(self) and not does(had)]
         if space in HEARTBEATS and self._leases_in(space) and not had._leases_in(space):
             words.append("leases")
@@ -292,12 +292,12 @@ class _Reach:
     def system(self) -> bool:
         """Whether it is asked about what the components in kube-system write or are made of."""
         return any(
-            self._matches(operation, resource, SYSTEM, labels)
+            self._matches(operation, resource, KUBE_SYSTEM, labels)
             for resource in ESSENTIAL
             if self._names(resource)
             for labels in self._labels_of(resource)
             for operation in WRITES
-        ) or (self._names_part() and self._starts(SYSTEM, self._labels_of(PODS)))
+        ) or (self._names_part() and self._starts(KUBE_SYSTEM, self._labels_of(PODS)))
 
     def _starts(self, namespace: str, pods: Iterable[Mapping[str, str]]) -> bool:
         """Whether it is asked for something without which no pod of a namespace starts.
@@ -327,7 +327,7 @@ class _Reach:
         """Return the labels of what is in kube-system, where labels matter at all."""
         if self._hook.object_selector.everything:
             return [{}]
-        rows = self._view.rows(resource, SYSTEM)
+        rows = self._view.rows(resource, KUBE_SYSTEM)
         return [self._view.labels(row) for row in rows[:NAMESPACES_ASKED]] or [{}]
 
     def nodes(self) -> bool:

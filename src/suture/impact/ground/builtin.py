@@ -10,8 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 from suture.model.actor import SERVICE_ACCOUNT
+from suture.model.names import KUBE_SYSTEM
 
-_KUBE: Final = f"{SERVICE_ACCOUNT}kube-system:"
+OF_SYSTEM: Final = f"{SERVICE_ACCOUNT}{KUBE_SYSTEM}:"
+"""How the accounts of the control plane's own namespace begin."""
+
 _API_SERVER: Final = "system:apiserver"
 
 NAMESPACE_CONTENT: Final = "kubernetes"
@@ -21,24 +24,24 @@ INSTANCES: Final = "customresourcecleanup.apiextensions.k8s.io"
 """It waits until a definition has no instances. SOURCE: apiextensions CustomResourceCleanup."""
 
 BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
-    "foregroundDeletion": (f"{_KUBE}generic-garbage-collector",),
-    "orphan": (f"{_KUBE}generic-garbage-collector",),
-    NAMESPACE_CONTENT: (f"{_KUBE}namespace-controller",),
-    "kubernetes.io/pvc-protection": (f"{_KUBE}pvc-protection-controller",),
-    "kubernetes.io/pv-protection": (f"{_KUBE}pv-protection-controller",),
-    "kubernetes.io/pv-controller": (f"{_KUBE}persistent-volume-binder",),
+    "foregroundDeletion": (f"{OF_SYSTEM}generic-garbage-collector",),
+    "orphan": (f"{OF_SYSTEM}generic-garbage-collector",),
+    NAMESPACE_CONTENT: (f"{OF_SYSTEM}namespace-controller",),
+    "kubernetes.io/pvc-protection": (f"{OF_SYSTEM}pvc-protection-controller",),
+    "kubernetes.io/pv-protection": (f"{OF_SYSTEM}pv-protection-controller",),
+    "kubernetes.io/pv-controller": (f"{OF_SYSTEM}persistent-volume-binder",),
     "service.kubernetes.io/load-balancer-cleanup": (
-        f"{_KUBE}service-controller",
-        f"{_KUBE}cloud-controller-manager",
+        f"{OF_SYSTEM}service-controller",
+        f"{OF_SYSTEM}cloud-controller-manager",
     ),
-    "batch.kubernetes.io/job-tracking": (f"{_KUBE}job-controller",),
-    "resource.kubernetes.io/delete-protection": (f"{_KUBE}resource-claim-controller",),
+    "batch.kubernetes.io/job-tracking": (f"{OF_SYSTEM}job-controller",),
+    "resource.kubernetes.io/delete-protection": (f"{OF_SYSTEM}resource-claim-controller",),
     INSTANCES: (_API_SERVER,),
 }
 """Who removes which finalizer of Kubernetes' own, by identity."""
 
 CONTROLLERS: Final = frozenset(
-    f"{_KUBE}{name}"
+    f"{OF_SYSTEM}{name}"
     for name in (
         "attachdetach-controller", "bootstrap-signer", "certificate-controller",
         "cloud-controller-manager", "cloud-node-controller", "cloud-provider",
@@ -66,7 +69,9 @@ SOURCE: the bindings `system:controller:*` and `system::leader-locking-*` that t
 (bootstrappolicy); Kubernetes documentation, "Cloud Controller Manager".
 """
 
-SCALERS: Final = frozenset({f"{_KUBE}horizontal-pod-autoscaler", "system:kube-controller-manager"})
+SCALERS: Final = frozenset(
+    {f"{OF_SYSTEM}horizontal-pod-autoscaler", "system:kube-controller-manager"}
+)
 """Who sets the sizes that a HorizontalPodAutoscaler decides, with an account of its own or without.
 
 SOURCE: kube-controller-manager, `--use-service-account-credentials`.

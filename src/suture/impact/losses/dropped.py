@@ -32,6 +32,7 @@ from suture.model.graph import GraphView, Use
 from suture.model.names import (
     BINDINGS,
     CONFIG_MAPS,
+    KUBE_SYSTEM,
     NODES,
     SECRETS,
     SERVICES,
@@ -45,9 +46,6 @@ FIELDS: Final = 16
 CLUSTER_DOMAIN: Final = "cluster.local"
 """What the cluster's own names end with, unless another was chosen when the cluster was made.
 SOURCE: kubelet `clusterDomain`, DNS for Services and Pods."""
-
-CLUSTERS_OWN: Final = "kube-system"
-"""The namespace of what belongs to the cluster itself. SOURCE: Kubernetes' initial namespaces."""
 
 NODES_GROUP: Final = "system:nodes"
 """The group as which nodes speak to the API server. SOURCE: Kubernetes, node authorization."""
@@ -315,7 +313,7 @@ def _critical(before: ClusterObject, after: ClusterObject) -> bool:
     if key.resource in BINDINGS:
         label, value = BOOTSTRAPPED
         return before.labels.get(label) == value or key.name.startswith("system:")
-    if key.resource not in KEYED or key.namespace != CLUSTERS_OWN:
+    if key.resource not in KEYED or key.namespace != KUBE_SYSTEM:
         return False
     return len(before.managers) != 1 or after.managers != before.managers
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.effects import DataLost, Impact, PodsLost
+from suture.impact.ground.builtin import OF_SYSTEM
 from suture.impact.ground.change import Change
-from suture.impact.ordinary.keepers import CONTROLLERS
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 
-DETACHER: Final = f"{CONTROLLERS}attachdetach-controller"
-SCALER: Final = f"{CONTROLLERS}horizontal-pod-autoscaler"
+DETACHER: Final = f"{OF_SYSTEM}attachdetach-controller"
+SCALER: Final = f"{OF_SYSTEM}horizontal-pod-autoscaler"
 
 
 def unfounded(identity: str, change: Change, impact: Impact, view: GraphView) -> bool:

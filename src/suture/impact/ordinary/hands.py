@@ -28,7 +28,7 @@ from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, NAMESPACES, PODS, STATEFUL_SETS, ObjectKey
+from suture.model.names import CLAIMS, KUBE_SYSTEM, NAMESPACES, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import DAY_S, HOUR_S, WEEK_S
 
@@ -39,8 +39,6 @@ nobody's to give up."""
 AT_WORK: Final = 64
 """LIMIT: objects below a custom resource that are asked whether they run, 1 us each; what has more
 is no errand."""
-
-SYSTEM: Final = "kube-system"
 
 
 def made_lately(scene: Scene, row: int) -> bool:
@@ -335,7 +333,7 @@ def read_by_name(view: GraphView, service: int) -> bool:
     return (
         isinstance(facts, ServiceFacts)
         and facts.type == "ClusterIP"
-        and view.namespace(service) != SYSTEM
+        and view.namespace(service) != KUBE_SYSTEM
     )
 
 

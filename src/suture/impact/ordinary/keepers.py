@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.explained import answering
+from suture.impact.ground.builtin import OF_SYSTEM
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.finalizers import called_like
 from suture.impact.ordinary.keeper import Keeper
@@ -37,8 +38,6 @@ BUILT_IN: Final = frozenset(
     }
 )
 """Kinds that kube-controller-manager runs: their keepers are its accounts, and nobody else."""
-
-CONTROLLERS: Final = f"{SERVICE_ACCOUNT}kube-system:"
 
 CONTROLLER, GITOPS, HELM, CREATOR, FIELDS = (
     "controller", "gitops", "helm", "creator", "field-manager",
@@ -117,7 +116,7 @@ def keeps(scene: Scene, resource: Resource) -> bool | None:
     actor = scene.actor
     identity = actor.user.username
     if resource in BUILT_IN:
-        return identity.startswith(CONTROLLERS) and identity.endswith(("-controller", "scaler"))
+        return identity.startswith(OF_SYSTEM) and identity.endswith(("-controller", "scaler"))
     known = scene.view.history.habits.keepers(resource)
     if identity in known or called_like(actor, str(resource)):
         return True

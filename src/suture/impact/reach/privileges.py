@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
-from suture.impact.ground.builtin import CONTROLLERS
+from suture.impact.ground.builtin import CONTROLLERS, OF_SYSTEM
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.rebound import is_rebound
@@ -60,7 +60,6 @@ REMOVED_READ = 256
 5 ms; the first ones tell."""
 
 SYSTEM = "system:"
-_OF_SYSTEM = f"{SERVICE_ACCOUNT}kube-system:"
 _ACCOUNT_GROUPS = "system:serviceaccounts"
 
 
@@ -360,7 +359,7 @@ def _is_system(scene: Scene, subject: Subject) -> bool:
     if subject.kind != "account":
         return subject.name.startswith(SYSTEM) and not subject.name.startswith(_ACCOUNT_GROUPS)
     key = account_of(subject.name)
-    if key is None or not subject.name.startswith(_OF_SYSTEM):
+    if key is None or not subject.name.startswith(OF_SYSTEM):
         return False
     return subject.name in CONTROLLERS or any(
         _works(scene, row) for row in scene.view.named_by(key, Edge.SERVICE_ACCOUNT)

@@ -31,6 +31,7 @@ from suture.model.names import (
     CILIUM_CLUSTER_POLICIES,
     CILIUM_POLICIES,
     CLUSTER_POLICIES,
+    KUBE_SYSTEM,
     NAMESPACES,
     NETWORK_POLICIES,
     SERVICES,
@@ -40,7 +41,6 @@ from suture.model.objects import ClusterObject
 from suture.model.selectors import Selector
 from suture.model.traffic import TrafficRule
 
-SYSTEM: Final = "kube-system"
 DNS_SERVICES: Final = ("kube-dns", "coredns")
 DNS_LABELS: Mapping[str, str] = {"k8s-app": "kube-dns"}
 """By which DNS is found in nearly every cluster. SOURCE: kubernetes cluster/addons/dns."""
@@ -223,11 +223,11 @@ class _Reach:
 
         It comes from an address outside, or through pods of kube-system that pass its calls on.
         """
-        spaces = namespace_labels(self._view, SYSTEM)
+        spaces = namespace_labels(self._view, KUBE_SYSTEM)
         return (
             rule.anybody
             or bool(rule.blocks)
-            or any(_in_space(one, SYSTEM, spaces) for one in rule.pods)
+            or any(_in_space(one, KUBE_SYSTEM, spaces) for one in rule.pods)
         )
 
     def _reached(self) -> list[int]:
@@ -292,9 +292,10 @@ class _Reach:
             return False
         if rule.anybody or rule.blocks:
             return True
-        spaces = namespace_labels(self._view, SYSTEM)
+        spaces = namespace_labels(self._view, KUBE_SYSTEM)
         return any(
-            _in_space(one, SYSTEM, spaces) and any(map(one.selector.matches, self._dns_labels()))
+            _in_space(one, KUBE_SYSTEM, spaces)
+            and any(map(one.selector.matches, self._dns_labels()))
             for one in rule.pods
         )
 
@@ -303,7 +304,7 @@ class _Reach:
         view = self._view
         found = [
             view.labels(kind)
-            for row in view.rows(SERVICES, SYSTEM)
+            for row in view.rows(SERVICES, KUBE_SYSTEM)
             if is_dns(view, row)
             for kind in view.classes_selected(row)
         ]
@@ -337,7 +338,7 @@ class _Reach:
 def is_dns(view: GraphView, service: int) -> bool:
     """Whether a Service is that of the cluster's DNS."""
     key = view.key(service)
-    return key.namespace == SYSTEM and (
+    return key.namespace == KUBE_SYSTEM and (
         key.name in DNS_SERVICES or view.labels(service).get("k8s-app") == "kube-dns"
     )
 
