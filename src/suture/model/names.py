@@ -115,6 +115,7 @@ CRDS = Resource("apiextensions.k8s.io", "customresourcedefinitions")
 API_SERVICES = Resource("apiregistration.k8s.io", "apiservices")
 VALIDATING_WEBHOOKS = Resource("admissionregistration.k8s.io", "validatingwebhookconfigurations")
 MUTATING_WEBHOOKS = Resource("admissionregistration.k8s.io", "mutatingwebhookconfigurations")
+WEBHOOKS = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 
 SERVICE_ACCOUNTS = Resource("", "serviceaccounts")
 VOLUMES = Resource("", "persistentvolumes")

@@ -30,10 +30,9 @@ from suture.model.matchsets import Match, matches
 from suture.model.names import (
     API_SERVICES,
     CRDS,
-    MUTATING_WEBHOOKS,
     NAMESPACES,
     SERVICES,
-    VALIDATING_WEBHOOKS,
+    WEBHOOKS,
     ObjectKey,
     Resource,
 )
@@ -50,7 +49,7 @@ from suture.model.objects import (
 )
 from suture.model.selectors import Operator
 
-CALLING: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICES, CRDS})
+CALLING: Final = frozenset({*WEBHOOKS, API_SERVICES, CRDS})
 """What makes the API server call a Service."""
 
 NAMESPACES_ASKED: Final = 1024

@@ -27,7 +27,6 @@ from suture.model.names import (
     ENDPOINT_SLICES,
     KUBE_SYSTEM,
     LEASES,
-    MUTATING_WEBHOOKS,
     NAMESPACES,
     NODES,
     PODS,
@@ -35,13 +34,12 @@ from suture.model.names import (
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
-    VALIDATING_WEBHOOKS,
+    WEBHOOKS,
     Resource,
 )
 from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
-WEBHOOKS: Final = frozenset({VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS})
-_WRITTEN: Final = WEBHOOKS | BINDINGS | POLICIES
+_WRITTEN: Final = BINDINGS | POLICIES | {*WEBHOOKS}
 
 ESSENTIAL: Final = (
     PODS, SERVICES, ENDPOINT_SLICES, CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, DEPLOYMENTS,

@@ -7,14 +7,11 @@ Source: the API server's dispatcher (a call that cannot be made fails the reques
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
 
 from suture.model.graph import GraphView
 from suture.model.matchsets import Call, Evaluate, Match, matches
-from suture.model.names import MUTATING_WEBHOOKS, PODS, VALIDATING_WEBHOOKS
+from suture.model.names import PODS, WEBHOOKS
 from suture.model.objects import EXTERNAL_NAME, ServiceFacts, ServiceRef, Webhook, WebhookFacts
-
-CONFIGURATIONS: Final = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 
 
 class Bars:
@@ -53,7 +50,7 @@ def dead_hooks(view: GraphView, removed: Collection[int] = ()) -> list[Webhook]:
     # WHY kept: all but a few of a cluster's configurations are about something else.
     return [
         hook
-        for row, hook in view.made_of(CONFIGURATIONS, _on_new_pods)
+        for row, hook in view.made_of(WEBHOOKS, _on_new_pods)
         if hook.service is not None
         and _abandoned(view, hook.service)
         and not (row in removed or view.gone(row))
@@ -62,7 +59,7 @@ def dead_hooks(view: GraphView, removed: Collection[int] = ()) -> list[Webhook]:
 
 def _on_new_pods(view: GraphView) -> list[tuple[int, Webhook]]:
     """Return the fail-closed webhooks that a new pod may have to pass, by their rows."""
-    facts = ((row, view.facts(row)) for resource in CONFIGURATIONS for row in view.rows(resource))
+    facts = ((row, view.facts(row)) for resource in WEBHOOKS for row in view.rows(resource))
     return [
         (row, hook)
         for row, its in facts

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.effects import DeletionStuck
-from suture.impact.ground.builtin import BUILT_IN
+from suture.impact.ground.builtin import BUILT_IN, NAMESPACE_CONTENT
 from suture.impact.ground.likeness import called_alike
 from suture.impact.scene import Scene
 from suture.model.actor import SERVICE_ACCOUNT
@@ -30,7 +30,6 @@ from suture.model.names import (
     Resource,
 )
 
-NAMESPACE_FINALIZER: Final = "kubernetes"
 _RUNS_AS: Final = frozenset({Edge.SERVICE_ACCOUNT})
 _CONTROLLERS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 
@@ -110,7 +109,7 @@ def _undiscovered(scene: Scene, namespace: int) -> Iterable[DeletionStuck]:
             if why:
                 yield DeletionStuck(
                     stuck=scene.victim(namespace),
-                    finalizer=NAMESPACE_FINALIZER,
+                    finalizer=NAMESPACE_CONTENT,
                     controller="namespace-controller",
                     why=f"API {view.key(row).name} {why}",
                 )

@@ -30,11 +30,10 @@ from suture.model.edges import Edge
 from suture.model.names import (
     DEPLOYMENTS,
     JOBS,
-    MUTATING_WEBHOOKS,
     PODS,
     RESERVED,
     STATEFUL_SETS,
-    VALIDATING_WEBHOOKS,
+    WEBHOOKS,
 )
 from suture.model.writes import HOUR_S
 
@@ -62,8 +61,6 @@ thought of, forty to one is a default."""
 
 RUNS_ASKED: Final = 64
 """LIMIT: pods and Jobs of one account that are asked whether they are an errand, 1 us each."""
-
-_WEBHOOKS: Final = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 
 
 def cut_by_hand(scene: Scene, resized: Resized) -> bool:
@@ -150,7 +147,7 @@ def is_errand(scene: Scene, namespace: str, now: Now) -> bool:
 
 def _goes_still(scene: Scene, row: int, reader: int) -> bool:
     """Whether what names a Service is of what keeps the workload, or is judged by itself."""
-    if scene.view.resource(reader) in _WEBHOOKS:
+    if scene.view.resource(reader) in WEBHOOKS:
         return True
     marks = scene.marks(row)
     return any(one in marks for one in scene.marks(reader))

@@ -16,7 +16,7 @@ import msgspec
 
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import LoopClosed, Victim
-from suture.impact.ground.bars import CONFIGURATIONS, creation
+from suture.impact.ground.bars import creation
 from suture.impact.ground.change import Change
 from suture.impact.nodes.agents import NODE_CRITICAL
 from suture.impact.scene import Scene, named
@@ -24,20 +24,14 @@ from suture.impact.traffic.spaces import backend_labels, namespace_labels
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.matchsets import Call, Evaluate, Match, matches
-from suture.model.names import (
-    CRDS,
-    DAEMON_SETS,
-    NAMESPACES,
-    SERVICES,
-    ObjectKey,
-)
+from suture.model.names import CRDS, DAEMON_SETS, NAMESPACES, SERVICES, WEBHOOKS, ObjectKey
 from suture.model.objects import ClusterObject, CrdFacts, ServiceRef, Webhook, WebhookFacts
 
 HOOKS = 1_000
 """LIMIT: fail-closed webhooks that are looked at; clusters have some ten, and three that each
 match every pod of a thousand are a ring already."""
 
-_TOUCHED = frozenset({*CONFIGURATIONS, NAMESPACES, CRDS})
+_TOUCHED = frozenset({*WEBHOOKS, NAMESPACES, CRDS})
 
 
 class Gate(msgspec.Struct, frozen=True, gc=False):
@@ -162,7 +156,7 @@ class _Needs:
 
     def _sources(self) -> Iterator[ClusterObject]:
         view, written = self._view, self._written
-        rows = [row for resource in CONFIGURATIONS for row in view.rows(resource)]
+        rows = [row for resource in WEBHOOKS for row in view.rows(resource)]
         # WHY asked by edge: of hundreds of definitions few have a conversion, and all are large.
         if view.names_by(Edge.CONVERSION):
             rows += [row for row in view.rows(CRDS) if view.targets(row, Edge.CONVERSION)]
