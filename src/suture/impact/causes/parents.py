@@ -91,6 +91,18 @@ def wanted_count(view: GraphView, parent: int) -> int | None:
     return facts.wanted if isinstance(facts, CustomFacts) else None
 
 
+def sizes_said(view: GraphView, parent: int, *, sums: bool = False) -> tuple[int, ...]:
+    """Return how many pods a custom resource may want, by whatever name it says a number.
+
+    `sums`: and how many its parts want together.
+    """
+    facts = view.facts(parent)
+    if not isinstance(facts, CustomFacts):
+        return ()
+    said = facts.sizes + facts.pools if sums else facts.sizes
+    return said if facts.wanted is None else (facts.wanted, *said)
+
+
 def wants_none(view: GraphView, workload: int) -> bool:
     """Whether a workload is to have no pods."""
     facts = view.facts(workload)

@@ -17,6 +17,7 @@ from typing import Final
 
 from suture.impact.causes.counters import annotated
 from suture.impact.causes.drained import drains
+from suture.impact.causes.parents import sizes_said
 from suture.impact.causes.rerun import counts_another
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
@@ -53,12 +54,7 @@ def is_cut_short(scene: Scene, lot: Lot) -> bool:
         or scene.counted(annotated(view.uid(parent)))
         or counts_another(view, parent, now)
         or drains(view, pod, now)
-    ) and _all_ready(scene, parent, _most(facts))
-
-
-def _most(facts: CustomFacts) -> int:
-    """Return how many pods or other members a custom resource may want; 0 where it says nothing."""
-    return max(facts.wanted or 0, *facts.pools, *facts.sizes, 0)
+    ) and _all_ready(scene, parent, max(sizes_said(view, parent, sums=True), default=0))
 
 
 def _all_ready(scene: Scene, parent: int, most: int) -> bool:

@@ -22,13 +22,13 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import taken_from
+from suture.impact.causes.parents import sizes_said
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import has_run
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import PODS, Resource
-from suture.model.objects import CustomFacts
 from suture.model.writes import HOUR_S
 
 AWAY: Final = 3
@@ -98,7 +98,7 @@ def _others_ready(view: GraphView, parent: int, pod: int) -> bool:
         running, serving = running + run, serving + serve
     if serving < running or not view.serves(pod):
         return False
-    return running > 1 or running in _sizes(view, parent) or _is_kept_up(view, parent, pod)
+    return running > 1 or running in sizes_said(view, parent) or _is_kept_up(view, parent, pod)
 
 
 def _is_kept_up(view: GraphView, parent: int, pod: int) -> bool:
@@ -116,12 +116,6 @@ def _is_kept_up(view: GraphView, parent: int, pod: int) -> bool:
     )
 
 
-def _sizes(view: GraphView, parent: int) -> tuple[int | None, ...]:
-    """Return how many pods a custom resource may say that it wants."""
-    facts = view.facts(parent)
-    return (facts.wanted, *facts.sizes) if isinstance(facts, CustomFacts) else ()
-
-
 def _lacks(scene: Scene, parent: int, taken: int, now: Now) -> bool:
     """Whether of the pods that were taken from a custom resource one is not there again."""
     if not taken:
@@ -136,4 +130,4 @@ def _lacks(scene: Scene, parent: int, taken: int, now: Now) -> bool:
             back += (
                 view.created(pod) >= since and view.history.created_by(view.uid(pod)) == identity
             )
-    return back < taken and ready not in _sizes(view, parent)
+    return back < taken and ready not in sizes_said(view, parent)

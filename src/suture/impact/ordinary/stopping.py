@@ -20,13 +20,13 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.counters import ordered, ordered_by, taken_from
+from suture.impact.causes.parents import sizes_said
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import runs
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.names import CLAIMS, CONFIG_MAPS, DEPLOYMENTS, PODS, SECRETS
-from suture.model.objects import CustomFacts
 
 SEVERAL: Final = 2
 """Of so many pods, that a custom resource says it wants, the only one is no whole."""
@@ -64,13 +64,9 @@ def _is_made_anew(scene: Scene, row: int) -> bool:
         return scene.tied(row)
     if resource == PODS:
         parent = view.controller(row)
-        facts, kinds = view.facts(parent), view.classes_owned(parent)
+        running = sum(view.running_alike(kind)[0] for kind in view.classes_owned(parent))
         # WHY: of several that are to be it may be the last.
-        says = (facts.wanted, *facts.sizes) if isinstance(facts, CustomFacts) else ()
-        return (
-            sum(view.running_alike(kind)[0] for kind in kinds) == 1
-            and max((one or 0 for one in says), default=0) < SEVERAL
-        )
+        return running == 1 and max(sizes_said(view, parent), default=0) < SEVERAL
     # WHY pods: where nothing runs below it, it is no run, and may stand for anything.
     if PODS not in scene.kinds or not all(is_custom(one) or one in READ for one in scene.kinds):
         return False

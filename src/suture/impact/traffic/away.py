@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
+from suture.impact.causes.parents import sizes_said
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.ordinary.stopping import orders_of
@@ -17,7 +18,6 @@ from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import PODS, Operation
-from suture.model.objects import CustomFacts
 from suture.model.writes import TEN_MINUTES_S
 
 
@@ -72,12 +72,10 @@ def members_away(scene: Scene, service: int) -> int:
 def _fewer(view: GraphView, parent: int, kinds: list[int]) -> bool:
     """Whether a custom resource may have fewer pods than it wants, none of which has ended."""
     pods = [pod for kind in kinds for pod in view.pods_alike(kind)]
-    facts = view.facts(parent)
-    says = (facts.wanted, *facts.sizes, *facts.pools) if isinstance(facts, CustomFacts) else ()
     # WHY: what has as many as it says has lost none, whatever it had before.
-    if len(pods) in says:
-        return False
-    return not any(map(view.finished, pods))
+    return len(pods) not in sizes_said(view, parent, sums=True) and not any(
+        map(view.finished, pods)
+    )
 
 
 def _back(scene: Scene, kinds: list[int], now: Now) -> int:
