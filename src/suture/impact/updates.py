@@ -96,8 +96,8 @@ def _ends(view: GraphView, before: ClusterObject, after: ClusterObject) -> bool:
     return (
         before.owners != after.owners
         and bool(after.owners)
-        and collectable(view, after, set())
-        and not (before.owners and collectable(view, before, set()))
+        and collectable(view, after)
+        and not (before.owners and collectable(view, before))
     )
 
 

@@ -59,7 +59,7 @@ def test_a_reference_of_another_kind_or_name_is_no_owner() -> None:
 
     def kept(reference: OwnerReference) -> bool:
         child = thing(CONFIG_MAPS, "child", "prod", owners=[reference])
-        return not collectable(view, child, set())
+        return not collectable(view, child)
 
     assert kept(right)
     assert not kept(replace(right, name="two"))
@@ -83,7 +83,7 @@ def test_a_cluster_wide_object_stays_for_an_owner_in_a_namespace() -> None:
     # Seed 61, case 742: its kind was that of something in a namespace, its uid was not.
     misnamed = thing(VALIDATING_WEBHOOKS, "wide", owners=[replace(owner(home), gvk=claim.gvk)])
     assert taken(view_of(claim, home, misnamed), home) == []
-    assert not collectable(view, wide, set())
+    assert not collectable(view, wide)
 
 
 def test_the_endpoints_of_a_service_go_with_it_and_what_mirrors_them() -> None:

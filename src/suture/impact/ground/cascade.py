@@ -202,8 +202,8 @@ def _kept_by_aggregator(thing: ClusterObject) -> bool:
     return "kube-aggregator.kubernetes.io/automanaged" in thing.labels
 
 
-def collectable(view: GraphView, thing: ClusterObject, gone_uids: set[str]) -> bool:
-    """Whether the garbage collector would delete an object once `gone_uids` are gone.
+def collectable(view: GraphView, thing: ClusterObject) -> bool:
+    """Whether the garbage collector would delete an object for what its owners are.
 
     It does when no owner is left that exists: one live owner is enough to keep a dependent. An
     owner of a type that the model cannot list counts as existing, and an object in no namespace
@@ -213,10 +213,7 @@ def collectable(view: GraphView, thing: ClusterObject, gone_uids: set[str]) -> b
         view.in_namespaces(owner.gvk.group, owner.gvk.kind) for owner in thing.owners
     ):
         return False
-    return all(
-        owner.uid in gone_uids or _owner_absent(view, owner, thing.key.namespace)
-        for owner in thing.owners
-    )
+    return all(_owner_absent(view, owner, thing.key.namespace) for owner in thing.owners)
 
 
 def _owner_absent(view: GraphView, owner: OwnerReference, namespace: str) -> bool:

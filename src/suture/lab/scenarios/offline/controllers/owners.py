@@ -48,7 +48,7 @@ class Owners:
     def _look_at(self, thing: Thing) -> None:
         if not thing.seen.terminating:
             owners = thing.seen.owners
-            if owners and collectable(self._store.view, thing.seen, set()):
+            if owners and collectable(self._store.view, thing.seen):
                 end(self._store, thing, Propagation.BACKGROUND)
             elif any(self._foreground(owner.uid) for owner in owners):
                 end(self._store, thing, Propagation.FOREGROUND)
