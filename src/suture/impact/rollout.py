@@ -140,30 +140,19 @@ def _runs(view: GraphView, pod: int) -> bool:
 
 
 def classes_under(view: GraphView, workload: int) -> list[int]:
-    """Return the classes of the pods that a workload controls, through its ReplicaSets.
+    """Return the classes of the pods that a workload controls, itself or through its ReplicaSets.
 
-    What it merely owns it neither replaces nor counts.
+    WHY not through those that it merely owns: of these it replaces no pod.
     """
-    # WHY what was seen: ReplicaSets may be made to own each other, or themselves.
-    found, seen, waiting = list[int](), {workload}, [workload]
-    while waiting:
-        maker = waiting.pop()
-        found += view.classes_controlled(maker)
-        for child in view.owned_but_pods(maker):
-            if (
-                child not in seen
-                and view.resource(child) == REPLICA_SETS
-                and not view.gone(child)
-                and _controls(view, maker, child)
-            ):
-                seen.add(child)
-                waiting.append(child)
+    found = view.classes_controlled(workload)
+    for child in view.owned_but_pods(workload):
+        if (
+            view.resource(child) == REPLICA_SETS
+            and not view.gone(child)
+            and any(one.row == workload and one.controller for one in view.owners(child))
+        ):
+            found += view.classes_controlled(child)
     return found
-
-
-def _controls(view: GraphView, workload: int, one: int) -> bool:
-    """Whether an object names a workload as its controller."""
-    return any(owner.row == workload and owner.controller for owner in view.owners(one))
 
 
 def ready_of(view: GraphView, workload: int) -> int:

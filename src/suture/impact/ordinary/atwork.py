@@ -19,7 +19,7 @@ from suture.impact.ground.bodies import read_body
 from suture.impact.ground.fit import Asked, is_open, movable
 from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import node_behind
-from suture.impact.rollout import classes_under
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -64,7 +64,7 @@ def _sizes(scene: Scene, autoscaler: int) -> bool:
             and view.resource(other) == AUTOSCALERS
             for other in view.sources(target, Edge.SCALES)
         )
-        and any(map(view.serving_alike, classes_under(view, target)))
+        and ready_of(view, target)
         for target, present in view.targets(autoscaler, Edge.SCALES)
     )
 

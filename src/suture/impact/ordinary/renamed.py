@@ -20,7 +20,7 @@ from typing import Final
 from suture.impact.causes.counters import creator, part_taken
 from suture.impact.causes.recent import PARTS
 from suture.impact.ordinary.keepers import works_for
-from suture.impact.rollout import classes_under
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -119,7 +119,7 @@ def _made(scene: Scene, row: int, keeper: int) -> bool:
 def _as_good(view: GraphView, new: int, old: int) -> bool:
     """Whether one part has as many ready pods as another, a Service on the same ports, and one."""
     if view.resource(new) != SERVICES:
-        return _ready(view, new) >= max(1, _ready(view, old))
+        return ready_of(view, new) >= max(1, ready_of(view, old))
     its, mine = view.facts(new), view.facts(old)
     return (
         isinstance(its, ServiceFacts)
@@ -128,7 +128,3 @@ def _as_good(view: GraphView, new: int, old: int) -> bool:
         and set(mine.ports) <= set(its.ports)
         and view.serving_count(new) >= max(1, view.serving_count(old))
     )
-
-
-def _ready(view: GraphView, workload: int) -> int:
-    return sum(map(view.serving_alike, classes_under(view, workload)))

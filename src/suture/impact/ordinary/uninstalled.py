@@ -15,7 +15,7 @@ from typing import Final
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
 from suture.impact.ordinary.keepers import lives, records_of, works_for
-from suture.impact.rollout import classes_under
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -149,7 +149,7 @@ def _just_begun(scene: Scene, row: int) -> bool:
     view = scene.view
     if not scene.is_new(row) or _made_again(scene, row):
         return False
-    return not any(view.serving_alike(kind) for kind in classes_under(view, row))
+    return not ready_of(view, row)
 
 
 def _made_again(scene: Scene, row: int) -> bool:

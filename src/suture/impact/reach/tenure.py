@@ -37,7 +37,7 @@ from suture.impact.ordinary.keepers import (
 )
 from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.reach.strangers import CARRIERS
-from suture.impact.rollout import classes_under
+from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.selection import matched, selected
 from suture.model.actor import account_of
@@ -419,7 +419,7 @@ def used(view: GraphView, row: int) -> bool:
         return True
     resource = view.resource(row)
     if resource in WORKLOADS:
-        return any(map(view.serving_alike, classes_under(view, row)))
+        return ready_of(view, row) > 0
     if resource == NAMESPACES:
         return any(map(view.serving_alike, view.classes_in(view.key(row).name)))
     if resource in BINDINGS:
