@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.ground.readers import services_reaching
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
@@ -113,10 +114,9 @@ def services_behind(view: GraphView, row: int) -> list[int]:
 
     WHY those: who turns to another first puts the old one to rest, and then takes it away.
     """
-    kinds = map(view.one_alike, view.classes_controlled(row, REPLICA_SETS))
-    pods = [pod for pod in kinds if pod >= 0]
-    if pods:
-        return list(dict.fromkeys(one for pod in pods for one in view.services_of(pod)))
+    kinds = view.classes_controlled(row, REPLICA_SETS)
+    if any(view.one_alike(kind) >= 0 for kind in kinds):
+        return services_reaching(view, kinds)
     facts = view.facts(row)
     if not isinstance(facts, WorkloadFacts) or facts.replicas != 0:
         return []

@@ -17,6 +17,7 @@ from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.builtin import SCALERS
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.readers import services_reaching
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
@@ -253,8 +254,7 @@ def _is_next(view: GraphView, row: int, other: int) -> bool:
 
 def _served(view: GraphView, workload: int) -> set[int]:
     """Return the Services that reach pods of a workload."""
-    pods = map(view.one_alike, view.classes_owned(workload))
-    return {service for pod in pods if pod >= 0 for service in view.services_of(pod)}
+    return set(services_reaching(view, view.classes_owned(workload)))
 
 
 def _left_for(view: GraphView, parent: int, row: int) -> list[int]:

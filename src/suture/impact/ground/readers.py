@@ -1,8 +1,8 @@
-"""Pods that name an object: asked of their classes, since thousands may name one."""
+"""Who names an object, and who reaches pods: asked of their classes, since these may be many."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import Final
 
@@ -25,6 +25,12 @@ def count_of(view: GraphView, uses: Collection[Use]) -> int:
     """Return how many running pods name an object, each counted once."""
     kinds = {use.row for use in uses}
     return sum(view.running_alike(kind)[0] for kind in kinds)
+
+
+def services_reaching(view: GraphView, kinds: Iterable[int]) -> list[int]:
+    """Return the Services that reach pods of some classes, each once."""
+    pods = (pod for pod in map(view.one_alike, kinds) if pod >= 0)
+    return list(dict.fromkeys(one for pod in pods for one in view.services_of(pod)))
 
 
 def is_read(view: GraphView, row: int, needs: Collection[Edge] = ANY_NEED) -> bool:

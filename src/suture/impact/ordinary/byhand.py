@@ -23,6 +23,7 @@ from suture.impact.causes.counters import before_users, not_back
 from suture.impact.causes.parents import maker_of
 from suture.impact.causes.recent import MOUNTED
 from suture.impact.causes.resting import RESTABLE, rests
+from suture.impact.ground.readers import services_reaching
 from suture.impact.ordinary.hands import (
     READERS,
     is_dropped,
@@ -112,7 +113,5 @@ def _services(view: GraphView, row: int) -> set[int]:
     resource = view.resource(row)
     if resource == SERVICES:
         return {row}
-    if resource not in WORKLOADS:
-        return set()
-    pods = map(view.one_alike, classes_under(view, row))
-    return {one for pod in pods if pod >= 0 for one in view.services_of(pod)}
+    kinds = classes_under(view, row) if resource in WORKLOADS else []
+    return set(services_reaching(view, kinds))

@@ -15,6 +15,7 @@ from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.ground.change import Resized, Rewritten
+from suture.impact.ground.readers import services_reaching
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.ordinary.roles import keeps_pod
 from suture.impact.rollout import ready_of
@@ -136,8 +137,7 @@ def _is_member(view: GraphView, row: int) -> bool:
 
 def _reaching(view: GraphView, workload: int) -> set[int]:
     """Return the Services that reach pods of a workload."""
-    pods = map(view.one_alike, view.classes_controlled(workload, REPLICA_SETS))
-    return {one for pod in pods if pod >= 0 for one in view.services_of(pod)}
+    return set(services_reaching(view, view.classes_controlled(workload, REPLICA_SETS)))
 
 
 def answered_meanwhile(scene: Scene, resized: Resized) -> bool:
