@@ -198,6 +198,15 @@ class Scene:
         """Whether the actor made an object within the hour, or `within_s`."""
         return was_made_by(self.view, row, self.actor.user.username, self.now, within_s)
 
+    def made_young(self, row: int, within_s: int = HOUR_S) -> bool:
+        """Whether the actor made an object that is, by its own word, no older than `within_s`."""
+        now, view = self.now, self.view
+        return (
+            now is not None
+            and view.created(row) >= now.utc_s - within_s
+            and view.history.created_by(view.uid(row)) == self.actor.user.username
+        )
+
     def is_new(self, row: int) -> bool:
         """Whether it is remembered that somebody made an object within the hour."""
         born, now = self.view.history.creation(self.view.uid(row)), self.now

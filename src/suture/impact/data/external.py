@@ -40,7 +40,6 @@ from suture.model.names import (
 )
 from suture.model.objects import LOAD_BALANCER, ClaimFacts, CustomFacts, Facts, ServiceFacts
 from suture.model.rules import speaks_of_outside
-from suture.model.writes import HOUR_S
 
 FINALIZER: Final = "finalizer"
 POLICY: Final = "deletion-policy"
@@ -326,19 +325,16 @@ def _replaced(scene: Scene, resource: Resource, tally: _Tally) -> int:
 
     WHY of an id alone: what a deletion policy is for holds data, and another one is empty.
     """
-    left, now = min(tally.direct, tally.count - tally.explained), scene.now
-    if left <= 0 or now is None:
+    left = min(tally.direct, tally.count - tally.explained)
+    if left <= 0:
         return 0
-    view, identity = scene.view, scene.actor.user.username
-    since, by_id = now.utc_s - HOUR_S, any(_has_id(view, row) for row in tally.rows)
+    view, by_id = scene.view, any(_has_id(scene.view, row) for row in tally.rows)
     made = sum(
-        view.history.created_by(view.uid(row)) == identity
-        and not view.terminating(row)
-        and (_has_id(view, row) or not by_id)
+        scene.made_young(row) and not view.terminating(row) and (_has_id(view, row) or not by_id)
         for row in view.rows(resource)
-        if view.created(row) >= since and row not in scene.removed
+        if row not in scene.removed
     )
-    return max(0, min(left, made - scene.counted(remover(identity, resource))))
+    return max(0, min(left, made - scene.counted(remover(scene.actor.user.username, resource))))
 
 
 def _has_id(view: GraphView, row: int) -> bool:

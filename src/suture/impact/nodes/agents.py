@@ -28,7 +28,6 @@ from suture.model.names import (
 )
 from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.placement import NO_SCHEDULE, Placement
-from suture.model.writes import HOUR_S
 
 NODE_CRITICAL: Final = ObjectKey(PRIORITY_CLASSES, "", "system-node-critical")
 """The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
@@ -193,21 +192,17 @@ def succeeded(scene: Scene, row: int) -> bool:
     Within the hour, under one custom resource, and one for one: what the actor took from it in that
     hour had successors too. Where nobody wrote the resource it still asks for what it had.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     parent = view.controller(row)
-    if now is None or parent < 0 or not isinstance(view.facts(parent), CustomFacts):
-        return False
-    if not scene.changed(parent):
+    if parent < 0 or not isinstance(view.facts(parent), CustomFacts) or not scene.changed(parent):
         return False
     ready = _pods(view, row)[1]
-    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
     made = sum(
         view.resource(one) == DAEMON_SETS
         and scene.stays(one)
         and not view.gone(one)
         and view.controller(one) == parent
-        and view.created(one) >= since
-        and view.history.created_by(view.uid(one)) == identity
+        and scene.made_young(one)
         and _pods(view, one)[1] * 100 >= ready * SUCCEEDED_PERCENT
         for one in view.children_of(parent)[:SIBLINGS]
     )

@@ -85,18 +85,16 @@ def made_before(scene: Scene, lot: Lot) -> int:
     Within the last hour, for the same custom resource, serving behind the same Services at least;
     less what was taken from it in that hour. None where more than one goes.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     parent = view.controller(lot.first)
-    if now is None or scene.change.direct != (lot.first,) or parent < 0:
+    if scene.change.direct != (lot.first,) or parent < 0:
         return 0
     if view.resource(parent) in RECREATED_BY[PODS]:
         return 0
     services = frozenset(scene.causes.services_of(lot.first))
-    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
     made = sum(
         view.serves(pod)
-        and view.created(pod) >= since
-        and view.history.created_by(view.uid(pod)) == identity
+        and scene.made_young(pod)
         and services.issubset(scene.causes.services_of(pod))
         for kind in view.classes_owned(parent)
         for pod in view.pods_alike(kind)
@@ -111,18 +109,16 @@ def claim_replaced(scene: Scene, row: int) -> bool:
     Within the last hour, for the same custom resource, and mounted by a Ready pod; less what was
     taken from it in that hour. So a member is built anew beside the one that it replaces.
     """
-    view, now = scene.view, scene.now
+    view = scene.view
     parent = view.controller(row)
-    if now is None or scene.change.direct != (row,) or parent < 0:
+    if scene.change.direct != (row,) or parent < 0:
         return False
     if not isinstance(view.facts(parent), CustomFacts) or mounting(view, row):
         return False
-    since, identity = now.utc_s - HOUR_S, scene.actor.user.username
     made = sum(
         view.resource(claim) == CLAIMS
-        and view.created(claim) >= since
         and view.controller(claim) == parent
-        and view.history.created_by(view.uid(claim)) == identity
+        and scene.made_young(claim)
         and any(map(view.serves, mounting(view, claim)))
         for claim in view.children_of(parent)[:SIBLINGS]
         if claim != row and not view.gone(claim)

@@ -26,7 +26,6 @@ from suture.impact.causes.parents import sizes_said
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import has_run
 from suture.impact.scene import Scene
-from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import PODS, Resource
 from suture.model.writes import HOUR_S
@@ -58,7 +57,7 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
     def lacks(other: int) -> bool:
         taken = scene.counted(taken_from(view.uid(other), kind))
         if kind == PODS:
-            return _lacks(scene, other, taken, now)
+            return _lacks(scene, other, taken)
         return taken > 0 and _lacks_run(view, other, kind)
 
     return not lacks(parent) and sum(lacks(other) for other in others if other != parent) < AWAY
@@ -116,18 +115,12 @@ def _is_kept_up(view: GraphView, parent: int, pod: int) -> bool:
     )
 
 
-def _lacks(scene: Scene, parent: int, taken: int, now: Now) -> bool:
+def _lacks(scene: Scene, parent: int, taken: int) -> bool:
     """Whether of the pods that were taken from a custom resource one is not there again."""
     if not taken:
         return False
-    view, identity = scene.view, scene.actor.user.username
-    since, back, ready = now.utc_s - HOUR_S, 0, 0
-    for kind in view.classes_owned(parent):
-        for pod in view.pods_alike(kind):
-            if not view.serves(pod):
-                continue
-            ready += 1
-            back += (
-                view.created(pod) >= since and view.history.created_by(view.uid(pod)) == identity
-            )
-    return back < taken and ready not in sizes_said(view, parent)
+    view = scene.view
+    kinds = view.classes_owned(parent)
+    ready = [pod for kind in kinds for pod in view.pods_alike(kind) if view.serves(pod)]
+    back = sum(map(scene.made_young, ready))
+    return back < taken and len(ready) not in sizes_said(view, parent)

@@ -15,7 +15,6 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.ordinary.stopping import orders_of
 from suture.impact.scene import Scene
-from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import PODS, Operation
 from suture.model.writes import TEN_MINUTES_S
@@ -66,7 +65,7 @@ def members_away(scene: Scene, service: int) -> int:
     kinds = [kind for kind in view.classes_owned(parent) if view.one_alike(kind) >= 0]
     if not set(view.classes_selected(service)).issuperset(kinds):
         return 0
-    return max(0, taken - _back(scene, kinds, now)) if _fewer(view, parent, kinds) else 0
+    return max(0, taken - _back(scene, kinds)) if _fewer(view, parent, kinds) else 0
 
 
 def _fewer(view: GraphView, parent: int, kinds: list[int]) -> bool:
@@ -78,13 +77,11 @@ def _fewer(view: GraphView, parent: int, kinds: list[int]) -> bool:
     )
 
 
-def _back(scene: Scene, kinds: list[int], now: Now) -> int:
+def _back(scene: Scene, kinds: list[int]) -> int:
     """Return how many Ready pods the actor has made within ten minutes."""
-    view, since = scene.view, now.utc_s - TEN_MINUTES_S
+    view = scene.view
     return sum(
-        view.serves(pod)
-        and view.created(pod) >= since
-        and view.history.created_by(view.uid(pod)) == scene.actor.user.username
+        view.serves(pod) and scene.made_young(pod, TEN_MINUTES_S)
         for kind in kinds
         for pod in view.pods_alike(kind)
     )
