@@ -93,11 +93,9 @@ def _members(view: GraphView, pod: int) -> int:
 
 def _give_up(view: GraphView, pod: int, now: Now) -> None:
     """Remember that the claims of a pod go with it, and with the next of its name."""
-    for claim, present in view.targets(pod, Edge.CLAIM):
-        if present:
-            uid = view.uid(claim)
-            view.history.writes.count(_member(uid), now)
-            view.history.writes.count(_member(uid, view.name(pod)), now)
+    for uid in map(view.uid, view.there(pod, Edge.CLAIM)):
+        view.history.writes.count(_member(uid), now)
+        view.history.writes.count(_member(uid, view.name(pod)), now)
 
 
 def remember_agreed_end(view: GraphView, row: int, identity: str, now: Now) -> None:

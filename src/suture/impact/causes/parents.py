@@ -64,7 +64,7 @@ def parents_of(view: GraphView, row: int) -> list[int]:
     """Return what asks for an object: its controller, and who finds it by label or name."""
     controller = view.controller(row)
     found = [controller] if controller >= 0 else []
-    found += [one for one, present in view.targets(row, Edge.PARENT) if present]
+    found += view.there(row, Edge.PARENT)
     return list(dict.fromkeys(found))
 
 
@@ -210,7 +210,7 @@ def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
     No pods where it is not attached, or no longer; nor those whose claim is bound to another volume
     by now, under the name of the one that this was bound to.
     """
-    nodes = [one for one, present in view.targets(attachment, Edge.ATTACHED_NODE) if present]
+    nodes = view.there(attachment, Edge.ATTACHED_NODE)
     facts = view.facts(attachment)
     if not (isinstance(facts, AttachmentFacts) and facts.attached):
         return nodes, []
@@ -218,9 +218,8 @@ def attached(view: GraphView, attachment: int) -> tuple[list[int], list[int]]:
     return nodes, [
         pod
         for volume, _ in view.targets(attachment, Edge.VOLUME)
-        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
-        if present
-        and isinstance(of_claim := view.facts(claim), ClaimFacts)
+        for claim in view.there(volume, Edge.BOUND_CLAIM)
+        if isinstance(of_claim := view.facts(claim), ClaimFacts)
         and of_claim.volume == view.name(volume)
         for pod in mounting(view, claim)
         if isinstance(of_pod := view.facts(pod), PodFacts) and of_pod.node in names
@@ -350,8 +349,8 @@ def accountable(view: GraphView, row: int) -> list[int]:
         found.update(dict.fromkeys((*nodes, *pods)))
     for one in (row, *view.controllers(row, CLIMBED)):
         found.update((owner.row, None) for owner in view.owners(one) if owner.present)
-        named = view.targets(one, Edge.PARENT) + view.targets(one, Edge.MANAGED_BY)
-        found.update((other, None) for other, present in named if present)
+        found.update(dict.fromkeys(view.there(one, Edge.PARENT)))
+        found.update(dict.fromkeys(view.there(one, Edge.MANAGED_BY)))
         found.update(dict.fromkeys(view.sources(one, Edge.SCALES)))
     members = statefulset_of(view, view.key(row))
     if members is not None:

@@ -232,8 +232,7 @@ def _leads_to(view: GraphView, route: int, service: ServiceRef) -> bool:
         return False
     if view.resource(route).group != GATEWAYS.group:
         return True
-    parents = view.targets(route, Edge.ATTACHED_TO)
-    return any(present and not view.terminating(one) for one, present in parents)
+    return any(not view.terminating(one) for one in view.there(route, Edge.ATTACHED_TO))
 
 
 def hosts_of(view: GraphView, route: int) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def stranded(view: GraphView, row: int, now: Now | None) -> bool:
     """
     resource = view.resource(row)
     if resource == VOLUMES:
-        claims = [one for one, present in view.targets(row, Edge.BOUND_CLAIM) if present]
+        claims = view.there(row, Edge.BOUND_CLAIM)
         return _node_is_gone(view, row, now) and not any(_is_used(view, one) for one in claims)
     facts = view.facts(row)
     if resource != CLAIMS or not isinstance(facts, ClaimFacts) or not facts.volume:

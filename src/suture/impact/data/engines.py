@@ -148,8 +148,8 @@ def bound_to(view: GraphView, volume: int) -> list[int]:
     name = view.name(volume)
     return [
         claim
-        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
-        if present and not view.terminating(claim) and _names(view, claim, name)
+        for claim in view.there(volume, Edge.BOUND_CLAIM)
+        if not view.terminating(claim) and _names(view, claim, name)
     ]
 
 

@@ -111,7 +111,7 @@ def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
     nodes, pods = attached(view, row)
     well = any(_is_well(view, node) for node in nodes)
     for volume, _ in view.targets(row, Edge.VOLUME):
-        claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
+        claims = view.there(volume, Edge.BOUND_CLAIM)
         copies = sum(snapshots_of(scene, claim) for claim in claims)
         yield DataLost(
             holder=scene.victim(row),
@@ -253,7 +253,7 @@ def _volume(scene: Scene, row: int) -> DataLost:
     view = scene.view
     facts = view.facts(row)
     bound = isinstance(facts, VolumeFacts) and facts.phase == "Bound"
-    claims = [one for one, present in view.targets(row, Edge.BOUND_CLAIM) if present]
+    claims = view.there(row, Edge.BOUND_CLAIM)
     pods = [pod for claim in claims for pod in mounting(view, claim)]
     copies = sum(snapshots_of(scene, claim) for claim in claims)
     reclaim = reclaim_of(view, row)
@@ -276,7 +276,7 @@ def _volume(scene: Scene, row: int) -> DataLost:
 
 
 def _content_of(view: GraphView, snapshot: int) -> int | None:
-    contents = [one for one, present in view.targets(snapshot, Edge.SNAPSHOT_CONTENT) if present]
+    contents = view.there(snapshot, Edge.SNAPSHOT_CONTENT)
     bound = [
         one
         for one in view.sources(snapshot, Edge.BOUND_SNAPSHOT)
@@ -296,7 +296,7 @@ def names_only(scene: Scene, content: int) -> bool:
 
 def _snapshots_of(view: GraphView, content: int) -> list[int]:
     """Return the snapshots whose content this is; only they name what it was taken of."""
-    bound = [one for one, present in view.targets(content, Edge.BOUND_SNAPSHOT) if present]
+    bound = view.there(content, Edge.BOUND_SNAPSHOT)
     return [*bound, *view.sources(content, Edge.SNAPSHOT_CONTENT)]
 
 
@@ -310,10 +310,9 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     sources = [
         one
         for head in (() if wanted else heads)
-        for one, present in view.targets(head, Edge.SNAPSHOT_SOURCE)
+        for one in view.there(head, Edge.SNAPSHOT_SOURCE)
         # WHY not its content: one that was there first is what it stands for, and no copy of that.
-        if present and one != content
-        if scene.stays(one)
+        if one != content and scene.stays(one)
     ]
     others = {
         one

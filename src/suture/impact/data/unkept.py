@@ -78,5 +78,5 @@ def _is_at_risk(view: GraphView, row: int) -> bool:
 
 def _using(view: GraphView, volume: int) -> int:
     """Return how many pods use a volume by the claim that is bound to it."""
-    claims = [one for one, present in view.targets(volume, Edge.BOUND_CLAIM) if present]
+    claims = view.there(volume, Edge.BOUND_CLAIM)
     return sum(len(mounting(view, claim)) for claim in claims)

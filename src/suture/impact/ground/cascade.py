@@ -79,8 +79,8 @@ def _freed(view: GraphView, rows: list[int]) -> list[int]:
     volumes = [
         volume
         for claim in view.among(rows, CLAIMS)
-        for volume, present in view.targets(claim, Edge.VOLUME)
-        if present and view.terminating(volume) and set(view.finalizers(volume)) <= _BOUND
+        for volume in view.there(claim, Edge.VOLUME)
+        if view.terminating(volume) and set(view.finalizers(volume)) <= _BOUND
     ]
     return _collected(view, volumes) if volumes else []
 

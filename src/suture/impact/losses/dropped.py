@@ -20,7 +20,7 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import count_of, reading
 from suture.impact.ordinary.keepers import is_own, works_for
 from suture.impact.ordinary.writtennext import is_written_next
-from suture.impact.scene import Scene, named, victim_of
+from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.addresses import addresses_left
 from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
@@ -106,7 +106,7 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     for one in found[:FIELDS]:
         read_by = _read_by(scene.view, readers, one, whole=whole)
         yield EntriesDropped(
-            holder=named(key, made.after.uid),
+            holder=victim_of(made.after),
             field=one.field,
             before=one.before,
             dropped=len(one.entries),

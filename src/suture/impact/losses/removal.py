@@ -249,7 +249,7 @@ def _goes_itself(scene: Scene, row: int) -> bool:
     if view.finalizers(row) or any(view.dependents([row])):
         return False
     return any(owner.row in removed for owner in view.owners(row) if owner.present) or any(
-        keeper in removed for keeper, present in view.targets(row, Edge.MANAGED_BY) if present
+        keeper in removed for keeper in view.there(row, Edge.MANAGED_BY)
     )
 
 

@@ -42,6 +42,6 @@ def mounts_volumes(view: GraphView, body: bytes) -> bool:
 
 def _is_mounted(view: GraphView, volume: int) -> bool:
     return any(
-        present and view.resource(claim) == CLAIMS and mounting(view, claim)
-        for claim, present in view.targets(volume, Edge.BOUND_CLAIM)
+        view.resource(claim) == CLAIMS and mounting(view, claim)
+        for claim in view.there(volume, Edge.BOUND_CLAIM)
     )

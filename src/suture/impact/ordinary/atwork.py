@@ -56,8 +56,7 @@ def _sizes(scene: Scene, autoscaler: int) -> bool:
     if parent < 0 or scene.written(parent) or scene.counted(annotated(view.uid(parent))):
         return False
     return any(
-        present
-        and target not in scene.removed
+        target not in scene.removed
         and not any(
             other != autoscaler
             and not view.terminating(other)
@@ -65,7 +64,7 @@ def _sizes(scene: Scene, autoscaler: int) -> bool:
             for other in view.sources(target, Edge.SCALES)
         )
         and ready_of(view, target)
-        for target, present in view.targets(autoscaler, Edge.SCALES)
+        for target in view.there(autoscaler, Edge.SCALES)
     )
 
 
@@ -87,12 +86,11 @@ def leads_by_name(scene: Scene, row: int) -> bool:
     Not where a route was turned to another Service within the hour: what was bound to it follows.
     """
     view = scene.view
-    led = view.targets(row, Edge.LEADS_TO)
+    led = view.there(row, Edge.LEADS_TO)
     if not led or view.children_of(row):
         return False
     return any(
-        present
-        and service not in scene.removed
+        service not in scene.removed
         and view.serving_count(service) > 0
         and not route_left(view, service, scene.now)
         and not any(
@@ -100,7 +98,7 @@ def leads_by_name(scene: Scene, row: int) -> bool:
             for edge in (Edge.LEADS_TO, Edge.ROUTES_TO)
             for other in view.sources(service, edge)
         )
-        for service, present in led
+        for service in led
     )
 
 
@@ -169,8 +167,7 @@ def _binds_for_route(scene: Scene, row: int) -> bool:
     """
     view, resource = scene.view, scene.view.resource(row)
     return any(
-        present
-        and service not in scene.removed
+        service not in scene.removed
         and view.serving_count(service) > 0
         and any(_named_and_stays(scene, row, one) for one in _routes_to(view, service))
         and not any(
@@ -178,7 +175,7 @@ def _binds_for_route(scene: Scene, row: int) -> bool:
             for other in view.sources(service, Edge.LEADS_TO)
             if view.resource(other) == resource
         )
-        for service, present in view.targets(row, Edge.LEADS_TO)
+        for service in view.there(row, Edge.LEADS_TO)
     )
 
 

@@ -59,7 +59,7 @@ def made_lately(scene: Scene, row: int) -> bool:
             return True
         seen.add(current)
         queue += view.owner_rows(current)
-        queue += [one for one, present in view.targets(current, Edge.MANAGED_BY) if present]
+        queue += view.there(current, Edge.MANAGED_BY)
     return False
 
 
@@ -170,8 +170,8 @@ def own_errand(scene: Scene, row: int) -> bool:
     if not is_custom(view.resource(parent)) or mounting(view, row):
         return False
     copied = any(
-        present and not (view.gone(source) or view.terminating(source))
-        for source, present in view.targets(row, Edge.DATA_SOURCE)
+        not (view.gone(source) or view.terminating(source))
+        for source in view.there(row, Edge.DATA_SOURCE)
     )
     if not (copied or any(map(view.finished, naming(view, row)))):
         return False
@@ -372,5 +372,5 @@ def owns(scene: Scene, row: int) -> bool:
     """
     view, identity = scene.view, scene.actor.user.username
     askers = [owner.row for owner in view.owners(row) if owner.present]
-    askers += [one for one, present in view.targets(row, Edge.PARENT) if present]
+    askers += view.there(row, Edge.PARENT)
     return all(view.history.created_by(view.uid(one)) == identity for one in askers or [row])

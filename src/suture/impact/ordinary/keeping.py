@@ -25,12 +25,11 @@ def keeps_secret(view: GraphView, row: int, removed: Collection[int]) -> bool:
     if not is_custom(view.resource(row)):
         return False
     return any(
-        present
-        and secret not in removed
+        secret not in removed
         and view.resource(secret) == SECRETS
         and view.created(secret) > view.created(row)
         and _kept(view, row, secret)
-        for secret, present in view.targets(row, Edge.RULE)
+        for secret in view.there(row, Edge.RULE)
     )
 
 

@@ -172,6 +172,10 @@ class Naming:
             link = following[link]
         return found
 
+    def there(self, row: int, edge: Edge) -> list[int]:
+        """Return of what an object names for one reason what is there and stays."""
+        return [one for one, present in self.targets(row, edge) if present]
+
     def sources(self, row: int, edge: Edge) -> list[int]:
         """Return the objects that name an object for one reason, pods one by one; none gone."""
         graph, links, flags = self._graph, self._graph.links, self._flags
