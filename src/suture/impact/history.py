@@ -42,7 +42,7 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
     surplus = len(sets) - rollout.history
     if surplus <= 0 or rollout.paused or not _may_end(view, sets, before.replicas or 0):
         return ()
-    sets.sort(key=lambda one: (view.at(one).created, view.key(one).name))
+    sets.sort(key=lambda one: (view.created(one), view.name(one)))
     gone = [one for one in sets[:surplus] if not view.terminating(one)]
     if not gone:
         return ()

@@ -95,7 +95,7 @@ def _following(view: GraphView, made: Rewritten, old: Rollout, new: Rollout, run
 
 def _ordinal(view: GraphView, pod: int) -> int:
     """Return the number at the end of a pod's name; a pod without one is behind all partitions."""
-    number = view.key(pod).name.rpartition("-")[2]
+    number = view.name(pod).rpartition("-")[2]
     return int(number) if number.isdecimal() else 0
 
 

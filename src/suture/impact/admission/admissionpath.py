@@ -196,7 +196,7 @@ def _blocked_by(scene: Scene, hook: Webhook | None) -> tuple[tuple[str, ...], in
     spaces = view.rows(NAMESPACES)
     if len(spaces) > NAMESPACES_ASKED:
         return (), -1
-    names = [view.key(row).name for row in spaces if row not in scene.removed]
+    names = [view.name(row) for row in spaces if row not in scene.removed]
     # WHY the selector's own labels: a pod that it is about, in each namespace.
     labels = {
         one.key: one.values[0]

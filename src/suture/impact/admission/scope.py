@@ -348,7 +348,7 @@ class _Reach:
         if not self._names(PODS):
             return frozenset()
         rows = self._view.rows(NAMESPACES)[:NAMESPACES_ASKED]
-        return frozenset(filter(self._pods_in, (self._view.key(row).name for row in rows)))
+        return frozenset(filter(self._pods_in, map(self._view.name, rows)))
 
     def _pods_in(self, namespace: str) -> bool:
         """Whether it is asked about new pods in a namespace."""

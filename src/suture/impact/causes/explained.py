@@ -222,7 +222,7 @@ def _name_taken(view: GraphView, pod: int, maker: int) -> bool:
     """Whether a StatefulSet cannot make a pod before this one, its name being somebody else's."""
     if view.resource(maker) != STATEFUL_SETS:
         return False
-    ordinal = view.key(pod).name.rpartition("-")[2]
+    ordinal = view.name(pod).rpartition("-")[2]
     return ordinal.isdecimal() and held_up(view, maker, int(ordinal))
 
 

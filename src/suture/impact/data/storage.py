@@ -115,7 +115,7 @@ def _attachment(scene: Scene, row: int) -> Iterable[DataLost]:
         copies = sum(snapshots_of(scene, claim) for claim in claims)
         yield DataLost(
             holder=scene.victim(row),
-            volume=view.key(volume).name,
+            volume=view.name(volume),
             reclaim=RETAIN,
             bound=bool(claims),
             mounted=len(pods),
@@ -260,7 +260,7 @@ def _volume(scene: Scene, row: int) -> DataLost:
     staying = [one for one in claims if one not in scene.removed]
     return DataLost(
         holder=scene.victim(row),
-        volume=view.key(row).name,
+        volume=view.name(row),
         reclaim=reclaim,
         bound=bound,
         mounted=len(pods),
@@ -322,7 +322,7 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
     }
     return DataLost(
         holder=scene.victim(row),
-        volume="" if content is None else view.key(content).name,
+        volume="" if content is None else view.name(content),
         reclaim=policy,
         bound=content is not None,
         mounted=0,

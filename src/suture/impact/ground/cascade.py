@@ -141,7 +141,7 @@ def _contents(view: GraphView, rows: list[int]) -> list[int]:
     found: list[int] = []
     for row in view.containers(rows):
         if view.resource(row) == NAMESPACES:
-            found += view.members(view.key(row).name)
+            found += view.members(view.name(row))
         elif isinstance(facts := view.facts(row), CrdFacts):
             found += view.rows(facts.resource)
             found += _registered_for(view, row, facts)

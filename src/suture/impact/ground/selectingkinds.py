@@ -20,7 +20,7 @@ def selecting_types(view: GraphView, resource: Resource) -> Iterable[Resource]:
     found: dict[Resource, None] = {}
     for definition in view.rows(CRDS):
         # WHY by name first: most definitions have no instances, and their facts are long.
-        if not view.count(Resource.parse(view.key(definition).name)):
+        if not view.count(Resource.parse(view.name(definition))):
             continue
         facts = view.facts(definition)
         if isinstance(facts, CrdFacts) and any(

@@ -74,7 +74,7 @@ def _problem(scene: Scene, resource: Resource, finalizer: str) -> tuple[str, str
         return (known[0], troubles[0]) if all(troubles) else None
     for kind in _CONTROLLERS:
         for row in scene.kinds.get(kind, ()):
-            name = view.key(row).name
+            name = view.name(row)
             if called_alike(finalizer, name):
                 return f"{kind.plural} {name}", "goes with this change"
     return None
@@ -111,7 +111,7 @@ def _undiscovered(scene: Scene, namespace: int) -> Iterable[DeletionStuck]:
                     stuck=scene.victim(namespace),
                     finalizer=NAMESPACE_CONTENT,
                     controller="namespace-controller",
-                    why=f"API {view.key(row).name} {why}",
+                    why=f"API {view.name(row)} {why}",
                 )
                 return
 

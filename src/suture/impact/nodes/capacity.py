@@ -251,7 +251,7 @@ class _Loss:
         WHY not every taint: a dedicated node has one for good, which its pods tolerate; so has one
         of the control plane, whose pods are bound to it.
         """
-        if facts.unschedulable or self._scene.view.key(row).name in self._lately:
+        if facts.unschedulable or self._scene.view.name(row) in self._lately:
             return True
         if _is_control_plane(self._scene.view, row):
             return False

@@ -47,7 +47,7 @@ class Closing:
         self.gone = self._lost = self._drained = self._drained_long = 0
         if scene.now is None:
             return
-        names = {scene.view.key(row).name for row in mine}
+        names = {scene.view.name(row) for row in mine}
         for name, ago_s in scene.view.history.writes.closed(scene.now, HOUR_S).items():
             if name not in names:
                 self._add(name, ago_s)

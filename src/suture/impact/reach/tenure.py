@@ -421,7 +421,7 @@ def used(view: GraphView, row: int) -> bool:
     if resource in WORKLOADS:
         return ready_of(view, row) > 0
     if resource == NAMESPACES:
-        return any(map(view.serving_alike, view.classes_in(view.key(row).name)))
+        return any(map(view.serving_alike, view.classes_in(view.name(row))))
     if resource in BINDINGS:
         subjects = (link for link in view.needs(row) if link.edge is Edge.SUBJECT)
         return any(is_read(view, link.row) for link in subjects)

@@ -142,7 +142,7 @@ def _spaces(view: GraphView, source: ClusterObject, policies: Policies) -> list[
     if source.key.namespace:
         return [source.key.namespace]
     return [
-        view.key(row).name
+        view.name(row)
         for row in view.rows(NAMESPACES)[:NAMESPACES_ASKED]
         if any(
             one.namespaces is not None and one.namespaces.matches(view.labels(row))
@@ -329,7 +329,7 @@ class _Reach:
             return True
         wanted = one.namespaces or Selector()
         return any(
-            bool(view.classes_matching(view.key(row).name, [one.selector]))
+            view.classes_matching(view.name(row), [one.selector])
             for row in rows
             if wanted.matches(view.labels(row))
         )

@@ -167,7 +167,7 @@ def matched(view: GraphView, chosen: Iterable[Selection]) -> set[int]:
         spaces: Iterable[str | None] = (one.namespace or None,)
         if one.namespaces is not None:
             spaces = [
-                view.key(row).name
+                view.name(row)
                 for row in view.rows(NAMESPACES)
                 if one.namespaces.matches(view.labels(row))
             ]

@@ -98,7 +98,7 @@ def _services_of(view: GraphView, made: Rewritten) -> list[int]:
 def _listed(view: GraphView, one: ClusterObject, service: int) -> set[str]:
     """Return the ready targets that a slice lists, where it is still one of the Service."""
     facts = one.facts
-    if not isinstance(facts, SliceFacts) or facts.service != view.key(service).name:
+    if not isinstance(facts, SliceFacts) or facts.service != view.name(service):
         return set()
     return set(facts.ready)
 

@@ -79,7 +79,7 @@ def _without_class(view: GraphView) -> tuple[int, int]:
     """Return how many Ready pods have no priority class, and of how many makers they are."""
     pods, makers = 0, set[int]()
     for row in view.rows(NAMESPACES)[:NAMESPACES_ASKED]:
-        for kind in view.classes_in(view.key(row).name):
+        for kind in view.classes_in(view.name(row)):
             pod = view.one_alike(kind)
             serving = view.serving_alike(kind)
             if pod < 0 or not serving or _has_class(view, pod):

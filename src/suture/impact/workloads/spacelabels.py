@@ -139,7 +139,7 @@ def _ready(view: GraphView, namespace: str, peer: Selection) -> int:
 
 def _others(view: GraphView, peer: Selection, name: str) -> Iterator[str]:
     for row in view.rows(NAMESPACES):
-        other = view.key(row).name
+        other = view.name(row)
         matched = peer.namespaces is not None and peer.namespaces.matches(view.labels(row))
         if matched and other != name:
             yield other
