@@ -90,16 +90,10 @@ _PIECES: Final = {
 
 def phrase(line: Told) -> str:
     """Return what happens to the subject of a line, in words."""
-    words = ""
-    for text, number in _PIECES[line.effect]:
-        words += text
-        if number == "count":
-            words += f"{line.count:,}"
-        elif number == "before":
-            words += f"{line.before:,}"
-        elif number == "after":
-            words += f"{line.after:,}"
-    return words
+    numbers = {"count": line.count, "before": line.before, "after": line.after}
+    return "".join(
+        f"{text}{numbers[number]:,}" if number else text for text, number in _PIECES[line.effect]
+    )
 
 
 def told(effect: Effect) -> Told:
