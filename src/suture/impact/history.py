@@ -8,9 +8,9 @@ ReplicaSets go, as many as are beyond the history that the Deployment keeps.
 from __future__ import annotations
 
 from suture.impact.ground.cascade import closure
-from suture.impact.rollout import pods_under
+from suture.impact.rollout import pods_under, sets_of
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS
+from suture.model.names import DEPLOYMENTS, PODS
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import rollout_of
 
@@ -30,14 +30,7 @@ def outdated(view: GraphView, row: int, after: ClusterObject, body: bytes) -> tu
         or before.template_hash == after.facts.template_hash
     ):
         return ()
-    # WHY controlled: one that merely names the Deployment as an owner is not of its history.
-    sets = [
-        child
-        for child in view.children_of(row)
-        if view.resource(child) == REPLICA_SETS
-        and view.controller(child) == row
-        and not view.gone(child)
-    ]
+    sets = sets_of(view, row)
     rollout = rollout_of(body)
     surplus = len(sets) - rollout.history
     if surplus <= 0 or rollout.paused or not _may_end(view, sets, before.replicas or 0):

@@ -140,19 +140,25 @@ def _runs(view: GraphView, pod: int) -> bool:
 
 
 def classes_under(view: GraphView, workload: int) -> list[int]:
-    """Return the classes of the pods that a workload controls, itself or through its ReplicaSets.
-
-    WHY not through those that it merely owns: of these it replaces no pod.
-    """
+    """Return the classes of the pods that a workload controls, itself or by its ReplicaSets."""
     found = view.classes_controlled(workload)
-    for child in view.owned_but_pods(workload):
-        if (
-            view.resource(child) == REPLICA_SETS
-            and not view.gone(child)
-            and any(one.row == workload and one.controller for one in view.owners(child))
-        ):
-            found += view.classes_controlled(child)
+    for one in sets_of(view, workload):
+        found += view.classes_controlled(one)
     return found
+
+
+def sets_of(view: GraphView, workload: int) -> list[int]:
+    """Return the ReplicaSets that a workload controls, those of its history too.
+
+    WHY not those that it merely owns: of these it replaces no pod, and takes none away.
+    """
+    return [
+        one
+        for one in view.owned_but_pods(workload)
+        if view.resource(one) == REPLICA_SETS
+        and view.controller(one) == workload
+        and not view.gone(one)
+    ]
 
 
 def ready_of(view: GraphView, workload: int) -> int:
