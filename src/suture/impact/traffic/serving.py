@@ -10,11 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from suture.impact.causes.turned import traffic_left
-from suture.impact.effects import (
-    Confidence,
-    EndpointsLost,
-    ServiceEmptied,
-)
+from suture.impact.effects import Confidence, EndpointsLost, ServiceEmptied
 from suture.impact.ground.change import Resized, Rewritten
 from suture.impact.ground.unready import borne_out
 from suture.impact.nodes.agents import served_agents
@@ -82,21 +78,16 @@ class Loss:
 def serving_effects(scene: Scene) -> list[ServingEffect]:
     """Return what a change does to Services, those that go themselves first."""
     effects: list[ServingEffect] = [
-        _service_goes(scene, row, is_explained=scene.causes.explains(row))
-        for row in scene.kinds.get(SERVICES, ())
+        _service_goes(scene, row) for row in scene.kinds.get(SERVICES, ())
     ]
     losses = _losses(scene)
     for row, loss in sorted(losses.items()):
         effects.extend(_loss_effects(scene, row, loss))
-    rewritten = scene.change.rewritten
-    if rewritten is not None:
-        effects.extend(beyond_template(scene, rewritten, losses))
-    if (
-        rewritten is not None
-        and rewritten.after.key.resource == SERVICES
-        and rewritten.row not in scene.removed
-    ):
-        effects.extend(_reselected(scene, rewritten))
+    made = scene.change.rewritten
+    if made is not None:
+        effects.extend(beyond_template(scene, made, losses))
+        if made.after.key.resource == SERVICES and made.row not in scene.removed:
+            effects.extend(_reselected(scene, made))
     return [effect for effect in effects if not _nothing(effect)]
 
 
@@ -104,7 +95,7 @@ def _nothing(effect: ServingEffect) -> bool:
     return isinstance(effect, EndpointsLost) and effect.before == effect.after == 0
 
 
-def _service_goes(scene: Scene, row: int, *, is_explained: bool) -> EndpointsLost:
+def _service_goes(scene: Scene, row: int) -> EndpointsLost:
     before = scene.view.serving_count(row)
     return EndpointsLost(
         service=scene.victim(row),
@@ -113,15 +104,35 @@ def _service_goes(scene: Scene, row: int, *, is_explained: bool) -> EndpointsLos
         peak=before,
         self_healing=False,
         removed=True,
-        explained=is_explained,
+        explained=scene.causes.explains(row),
     )
 
 
 def _losses(scene: Scene) -> dict[int, Loss]:
     """Return what each Service that stays loses, by its row."""
     losses: dict[int, Loss] = {}
-    causes, change, view = scene.causes, scene.change, scene.view
-    whole: dict[tuple[int, int], bool] = {}
+    change, view = scene.change, scene.view
+    _gone(scene, losses)
+    for gone in slices_lost(scene):
+        loss = losses.setdefault(gone.service, Loss())
+        loss.add(gone.lost, healing=False, is_explained=gone.explained)
+    if change.resized is not None:
+        _resized(scene, losses, change.resized)
+    if change.unready is not None:
+        is_explained = borne_out(scene.request, view, change.unready)
+        for service in view.services_of(change.unready):
+            # WHY not exact: its kubelet may say otherwise, at once or when it next has news.
+            loss = losses.setdefault(service, Loss())
+            loss.add(1, healing=False, is_explained=is_explained, exact=False)
+    made = change.rewritten
+    if made is not None and made.after.key.resource == PODS and made.row not in scene.removed:
+        _relabelled(scene, losses, made)
+    return losses
+
+
+def _gone(scene: Scene, losses: dict[int, Loss]) -> None:
+    """Charge the pods that go with what Services lose by them."""
+    causes, view, whole = scene.causes, scene.view, dict[tuple[int, int], bool]()
 
     def reaches(service: int, pod: int) -> bool:
         # WHY kept: each of 500 members of a StatefulSet is a lot of its own.
@@ -144,25 +155,6 @@ def _losses(scene: Scene) -> dict[int, Loss]:
             losses.setdefault(service, Loss()).add(
                 lot.count, healing=healing, is_explained=cause, exact=exact, thing=thing
             )
-    for gone in slices_lost(scene):
-        loss = losses.setdefault(gone.service, Loss())
-        loss.add(gone.lost, healing=False, is_explained=gone.explained)
-    if change.resized is not None:
-        _resized(scene, losses, change.resized)
-    if change.unready is not None:
-        is_explained = borne_out(scene.request, view, change.unready)
-        for service in view.services_of(change.unready):
-            # WHY not exact: its kubelet may say otherwise, at once or when it next has news.
-            loss = losses.setdefault(service, Loss())
-            loss.add(1, healing=False, is_explained=is_explained, exact=False)
-    rewritten = change.rewritten
-    if (
-        rewritten is not None
-        and rewritten.after.key.resource == PODS
-        and rewritten.row not in causes.removed
-    ):
-        _relabelled(scene, losses, rewritten)
-    return losses
 
 
 def _reaches_all(view: GraphView, service: int, maker: int) -> bool:
@@ -205,9 +197,13 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
     taken, barred = taken_from_services(scene, resized)
     if not taken:
         return
-    asked = scene.size_explained(resized)
-    asked = asked or notes_size(scene.request, resized) or gives_back(scene, resized)
-    asked = asked or cut_by_hand(scene, resized) or cut_by_manifest(scene, resized)
+    asked = (
+        scene.size_explained(resized)
+        or notes_size(scene.request, resized)
+        or gives_back(scene, resized)
+        or cut_by_hand(scene, resized)
+        or cut_by_manifest(scene, resized)
+    )
     # WHY not where none that stays is Ready: who wants fewer wants these.
     cause = (asked and left_ready(scene, resized) != 0) or is_meant(scene, resized)
     healing = not barred and _sized_by_owner(view, resized.row)
@@ -229,23 +225,23 @@ def _sized_by_owner(view: GraphView, row: int) -> bool:
     )
 
 
-def _relabelled(scene: Scene, losses: dict[int, Loss], rewritten: Rewritten) -> None:
+def _relabelled(scene: Scene, losses: dict[int, Loss], made: Rewritten) -> None:
+    """Charge a Ready pod with the Services that know it by labels that it loses."""
     view = scene.view
-    if rewritten.row is None or rewritten.before is None or not view.serves(rewritten.row):
+    if made.row is None or made.before is None or not view.serves(made.row):
         return
-    barred = scene.causes.barred(rewritten.row)
-    healing = not barred and _replaced(view, rewritten.row, rewritten.after)
+    healing = not scene.causes.barred(made.row) and _replaced(view, made.row, made.after)
     # WHY not exact: who adopts the pod may have one too many then, and let go of this one or of
     # another; where it is this one, a StatefulSet makes it anew, under its name and labels.
-    exact = healing or not next_keepers(view, rewritten)
+    exact = healing or not next_keepers(view, made)
     # WHY explained: who keeps members moves their roles by label; the next one follows at once.
-    moved = moves_role(scene, rewritten)
-    for service in view.services_selecting(rewritten.before):
+    moved = moves_role(scene, made)
+    for service in view.services_selecting(made.before):
         facts = view.facts(service)
         if (
             isinstance(facts, ServiceFacts)
             and facts.selector is not None
-            and not facts.selector.matches(rewritten.after.labels)
+            and not facts.selector.matches(made.after.labels)
         ):
             loss = losses.setdefault(service, Loss())
             loss.add(1, healing=healing, is_explained=moved, exact=exact)
@@ -334,9 +330,11 @@ def _stopped(scene: Scene, service: int, before: int) -> bool:
 
 def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
     """Whether what a Service loses is let go of by who keeps it, and may be."""
-    if given_up(scene, service, things) or goes_alone(scene, things):
-        return True
-    if _moved(scene, service, things):
+    if (
+        given_up(scene, service, things)
+        or goes_alone(scene, things)
+        or _moved(scene, service, things)
+    ):
         return True
     if len(things) != 1:
         return False
@@ -399,34 +397,29 @@ def _of_role(view: GraphView, service: int, maker: int, wants: int) -> int:
     return min(wants, sum(len(view.pods_alike(kind)) for kind in borne))
 
 
-def _reselected(scene: Scene, rewritten: Rewritten) -> Iterable[ServingEffect]:
+def _reselected(scene: Scene, made: Rewritten) -> Iterable[ServingEffect]:
     """Say what a Service loses when its selector changes."""
-    before_facts = rewritten.facts_before
-    after_facts = rewritten.after.facts
-    if (
-        rewritten.row is None
-        or not isinstance(before_facts, ServiceFacts)
-        or not isinstance(after_facts, ServiceFacts)
-        or before_facts.selector == after_facts.selector
-    ):
+    old, new, row = made.facts_before, made.after.facts, made.row
+    if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return
-    if after_facts.selector is None:
+    if old.selector == new.selector:
+        return
+    if new.selector is None:
         # WHY nothing: the controllers leave a Service without a selector alone, and so the slices
         # that they have written; traffic goes on to the pods of today. That no pod of tomorrow is
         # reached is what a changed selection says.
         return
     view = scene.view
-    had = view.ready_endpoints(rewritten.row)
-    pods = view.pods_selected(rewritten.after.key.namespace, after_facts.selector)
+    had = view.ready_endpoints(row)
+    pods = view.pods_selected(made.after.key.namespace, new.selector)
     will = {view.uid(pod) for pod in pods if view.serves(pod)}
-    if before_facts.selector is None:
-        will |= _by_hand(view, rewritten.row)
-    lost = [row for uid in had - will if (row := view.find_uid(uid)) is not None]
-    turned = turns_to_next(scene, rewritten, lost)
+    if old.selector is None:
+        will |= _by_hand(view, row)
     if len(will) < len(had):
+        lost = [pod for uid in had - will if (pod := view.find_uid(uid)) is not None]
         yield from _told(
-            scene, rewritten.row, len(had), len(will),
-            peak=len(had), healing=False, is_explained=turned,
+            scene, row, len(had), len(will),
+            peak=len(had), healing=False, is_explained=turns_to_next(scene, made, lost),
         )  # fmt: skip
 
 
