@@ -28,7 +28,8 @@ def project(request: Request, view: GraphView) -> Change:
         case Operation.DELETE:
             return _removal(request, view, *_targets(request, view))
         case Operation.CREATE if request.subresource == "eviction":
-            return _removal(request, view, *_eviction_target(request, view))
+            pod = ObjectKey(PODS, request.namespace, request.key.name)
+            return _removal(request, view, *_one(view, pod, ""))
         case Operation.UPDATE:
             return updated(request, view)
         case Operation.CREATE:
@@ -52,16 +53,12 @@ def _targets(request: Request, view: GraphView) -> tuple[tuple[int, ...], tuple[
                 return (), tuple(f"which {resource} have that `{field}`" for field in unknown)
             rows = tuple(
                 row
-                for row in _of(view, resource, request.namespace)
+                for row in view.rows(resource, request.namespace or None)
                 if asked.may_take(view.key(row), view.labels(row), view.facts(row))
             )
             return rows, _unlisted(view, resource)
         case _:
             assert_never(request.extent)
-
-
-def _of(view: GraphView, resource: Resource, namespace: str) -> list[int]:
-    return view.rows(resource, namespace or None)
 
 
 def _one(view: GraphView, key: ObjectKey, uid: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -76,10 +73,6 @@ def _one(view: GraphView, key: ObjectKey, uid: str) -> tuple[tuple[int, ...], tu
 
 def _unlisted(view: GraphView, resource: Resource) -> tuple[str, ...]:
     return () if view.listed(resource) else (f"{resource} is not known to the model",)
-
-
-def _eviction_target(request: Request, view: GraphView) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    return _one(view, ObjectKey(PODS, request.namespace, request.key.name), "")
 
 
 def _removal(
