@@ -53,7 +53,6 @@ NAMESPACES_ASKED: Final = 2_000
 
 Policies = Sequence[NetworkPolicyFacts]
 
-
 INSIDE: Final = (NETWORK_POLICIES, CILIUM_POLICIES, CALICO_POLICIES, CALICO_STORED_POLICIES)
 """Policies of a namespace."""
 
@@ -105,6 +104,7 @@ def _written(
 def _effects(
     scene: Scene, source: ClusterObject, before: ClusterObject | None, after: ClusterObject | None
 ) -> Iterator[ScopeWidened]:
+    """Yield what pods lose by one policy, as it was and as it will be, by direction."""
     view, old, new = scene.view, _facts(before), _facts(after)
     lost: dict[str, dict[str, None]] = {"egress": {}, "ingress": {}}
     owners: dict[str, set[int]] = {"egress": set(), "ingress": set()}
@@ -224,11 +224,7 @@ class _Reach:
         It comes from an address outside, or through pods of kube-system that pass its calls on.
         """
         spaces = namespace_labels(self._view, KUBE_SYSTEM)
-        return (
-            rule.anybody
-            or bool(rule.blocks)
-            or any(_in_space(one, KUBE_SYSTEM, spaces) for one in rule.pods)
-        )
+        return _for_anybody(rule) or any(_in_space(one, KUBE_SYSTEM, spaces) for one in rule.pods)
 
     def _reached(self) -> list[int]:
         """Return the classes of running pods that the policy selects, before or after."""
@@ -290,7 +286,7 @@ class _Reach:
     def _allows_dns(self, rule: TrafficRule) -> bool:
         if not _on(rule, DNS_PORTS):
             return False
-        if rule.anybody or rule.blocks:
+        if _for_anybody(rule):
             return True
         spaces = namespace_labels(self._view, KUBE_SYSTEM)
         return any(
@@ -312,7 +308,7 @@ class _Reach:
 
     def _leads_anywhere(self, rule: TrafficRule) -> bool:
         """Whether a rule names anybody who is there."""
-        if rule.anybody or rule.blocks:
+        if _for_anybody(rule):
             return True
         # WHY kept: it is asked again for each class of pods.
         found = self._anywhere.get(rule)
@@ -372,18 +368,20 @@ def _on(rule: TrafficRule, ports: Iterable[tuple[int, str, str]]) -> bool:
     return any(rule.on(*port) for port in ports)
 
 
+def _for_anybody(rule: TrafficRule) -> bool:
+    """Whether a rule is for anybody, or for addresses, which may be anybody's."""
+    return rule.anybody or bool(rule.blocks)
+
+
 def _allows_api(rule: TrafficRule) -> bool:
     # WHY no pods: the API server is no pod of the pod network, so that no selector finds it.
-    return _on(rule, API_PORTS) and (rule.anybody or bool(rule.blocks))
+    return _on(rule, API_PORTS) and _for_anybody(rule)
 
 
 def _lets_all_ask(rule: TrafficRule) -> bool:
     """Whether a rule lets every pod of the cluster ask DNS."""
-    if not _on(rule, DNS_PORTS):
-        return False
-    return (
-        rule.anybody
-        or bool(rule.blocks)
+    return _on(rule, DNS_PORTS) and (
+        _for_anybody(rule)
         or any(
             one.selector.everything and one.namespaces is not None and one.namespaces.everything
             for one in rule.pods
