@@ -137,9 +137,8 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[Entri
 
 def _lines(body: bytes) -> str:
     """Return the lines of all values."""
-    data = _read(parts_of(body).get("data"))
-    values = data.values() if isinstance(data, dict) else ()
-    return "\n".join(text for text in values if isinstance(text, str))
+    data = _entries(_read(parts_of(body).get("data")))
+    return "\n".join(text for text in data.values() if isinstance(text, str))
 
 
 def _nodes_left_out(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[EntriesDropped]:
@@ -160,8 +159,7 @@ def _unnamed(
 ) -> Iterable[EntriesDropped]:
     """Tell of a word that lines named and none names any more."""
     if _names(word, old) and not _names(word, new):
-        holder = victim_of(made.after)
-        yield _one_gone(holder, "data", word, readers=readers)
+        yield _one_gone(victim_of(made.after), "data", word, readers=readers)
 
 
 def _one_gone(
@@ -186,15 +184,14 @@ def _names(word: str, text: str) -> bool:
 
 def _dropped(scene: Scene, made: Rewritten) -> list[Dropped]:
     old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
-    found: list[Dropped] = []
+    found, resource = list[Dropped](), made.after.key.resource
     for part in made.parts:
         before, after = _read(old.get(part)), _read(new.get(part))
-        if made.after.key.resource in KEYED:
-            had = before if isinstance(before, dict) else {}
-            has = after if isinstance(after, dict) else {}
-            if made.after.key.resource == SECRETS and not _LOGINS.isdisjoint(has):
+        if resource in KEYED:
+            had, has = _entries(before), _entries(after)
+            if resource == SECRETS and not _LOGINS.isdisjoint(has):
                 had, has = _said(had), _said(has)
-            found += _keys(part, had, has, texts=made.after.key.resource == CONFIG_MAPS)
+            found += _keys(part, had, has, texts=resource == CONFIG_MAPS)
         elif after is None and isinstance(before, list):
             found += values_dropped(part, before, [])
         else:
@@ -240,6 +237,11 @@ def _read(raw: msgspec.Raw | None) -> object:
         return msgspec.json.decode(raw)
     except UNREADABLE:
         return None
+
+
+def _entries(part: object) -> Mapping[str, object]:
+    """Return the entries of a part by their keys; none where it is no map."""
+    return part if isinstance(part, dict) else {}
 
 
 def _read_by(view: GraphView, readers: list[Use], one: Dropped, *, whole: bool) -> int:
@@ -289,11 +291,10 @@ def _brings(scene: Scene, made: Rewritten) -> bool:
 
 
 def _comes(before: object, after: object, *, texts: bool) -> bool:
-    had = before if isinstance(before, dict) else {}
-    has = after if isinstance(after, dict) else {}
+    had = _entries(before)
     return any(
         (value and not had.get(key)) or (texts and _adds_lines(had.get(key), value))
-        for key, value in has.items()
+        for key, value in _entries(after).items()
     )
 
 
@@ -376,8 +377,7 @@ def _dns_ports(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
     WHY its alone: nobody names these ports, and every pod asks there; whom another port of a
     Service serves is not known. Not where no pod answers behind it: then nothing is lost.
     """
-    old = made.facts_before
-    new, row, view = made.after.facts, made.row, scene.view
+    old, new, row, view = made.facts_before, made.after.facts, made.row, scene.view
     if row is None or not isinstance(old, ServiceFacts) or not isinstance(new, ServiceFacts):
         return
     asked = [f"{number}/{protocol}" for number, protocol, _ in DNS_PORTS]
