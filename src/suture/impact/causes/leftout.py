@@ -18,6 +18,7 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.readers import one_of_each
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.difference import (
@@ -92,7 +93,7 @@ def _above(view: GraphView, row: int) -> list[int]:
     found = dict.fromkeys(chain[1:])
     for one in chain:
         found.update((owner.row, None) for owner in view.owners(one) if owner.present)
-        found.update((parent, None) for parent, there in view.targets(one, Edge.PARENT) if there)
+        found.update(dict.fromkeys(view.there(one, Edge.PARENT)))
     return list(found)
 
 
@@ -143,8 +144,7 @@ def _leads_below(view: GraphView, parent: int, service: int) -> bool:
 
     WHY only where it leads: the name of one that does not is all that there is of it, and stays.
     """
-    found = (view.one_alike(kind) for kind in view.classes_selected(service))
-    pods = [pod for pod in found if pod >= 0]
+    pods = one_of_each(view, view.classes_selected(service))
     return bool(pods) and all(parent in view.controllers(pod, CLIMBED) for pod in pods)
 
 
@@ -173,8 +173,7 @@ def _is_further_way(view: GraphView, service: int, names: Collection[str]) -> bo
     """
     if not any(_OUTWARD.intersection(_words(part)) for part in names):
         return False
-    found = (view.one_alike(kind) for kind in view.classes_selected(service))
-    pods = [pod for pod in found if pod >= 0]
+    pods = one_of_each(view, view.classes_selected(service))
     return bool(pods) and all(
         any(one != service and not view.terminating(one) for one in view.services_of(pod))
         for pod in pods
@@ -282,14 +281,10 @@ def _has_successors(view: GraphView, parent: int, claim: int) -> bool:
     ]
     users = {one: mounting(view, one) for one in alike}
     idle = sum(not pods for pods in users.values())
-    return (
-        0
-        < idle
-        <= sum(
-            view.created(one) >= since and any(map(view.serves, pods))
-            for one, pods in users.items()
-        )
+    younger = sum(
+        view.created(one) >= since and any(map(view.serves, pods)) for one, pods in users.items()
     )
+    return 0 < idle <= younger
 
 
 def _was_emptied(view: GraphView, claim: int) -> bool:

@@ -27,9 +27,14 @@ def count_of(view: GraphView, uses: Collection[Use]) -> int:
     return sum(view.running_alike(kind)[0] for kind in kinds)
 
 
+def one_of_each(view: GraphView, kinds: Iterable[int]) -> list[int]:
+    """Return some pod of each class of some that has any."""
+    return [pod for pod in map(view.one_alike, kinds) if pod >= 0]
+
+
 def services_reaching(view: GraphView, kinds: Iterable[int]) -> list[int]:
     """Return the Services that reach pods of some classes, each once."""
-    pods = (pod for pod in map(view.one_alike, kinds) if pod >= 0)
+    pods = one_of_each(view, kinds)
     return list(dict.fromkeys(one for pod in pods for one in view.services_of(pod)))
 
 

@@ -23,7 +23,7 @@ from suture.impact.causes.counters import before_users, not_back
 from suture.impact.causes.parents import maker_of
 from suture.impact.causes.recent import MOUNTED
 from suture.impact.causes.resting import RESTABLE, rests
-from suture.impact.ground.readers import services_reaching
+from suture.impact.ground.readers import one_of_each, services_reaching
 from suture.impact.ordinary.hands import (
     READERS,
     is_dropped,
@@ -100,8 +100,8 @@ def _is_retired(scene: Scene, user: int) -> bool:
         if readers is None or len(parts) > READERS:
             return False
         parts.update(readers)
-        kinds = map(view.one_alike, view.classes_selected(service))
-        parts.update(maker_of(view, pod) for pod in kinds if pod >= 0)
+        pods = one_of_each(view, view.classes_selected(service))
+        parts.update(maker_of(view, pod) for pod in pods)
     if any(scene.marks(one) or not owns(scene, one) for one in parts):
         return False
     named = all(read_by_name(view, one) for one in services)

@@ -12,6 +12,7 @@ from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
 from suture.impact.causes.parents import sizes_said
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.readers import one_of_each
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.ordinary.stopping import orders_of
 from suture.impact.scene import Scene
@@ -33,8 +34,7 @@ def taken_and_away(scene: Scene, service: int, missing: int) -> int:
     pods = [row for row in scene.change.direct if view.resource(row) == PODS]
     if not pods or any(drains(view, pod, now) for pod in pods):
         return 0
-    beside = map(view.one_alike, view.classes_selected(service))
-    pods += [pod for pod in beside if pod >= 0]
+    pods += one_of_each(view, view.classes_selected(service))
     makers = {maker for pod in pods if (maker := view.controller(pod)) >= 0}
     return min(
         missing,

@@ -15,6 +15,7 @@ from suture.impact.effects import EntriesDropped
 from suture.impact.ground.bodies import traffic_inside
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.fit import Asked
+from suture.impact.ground.readers import one_of_each
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.networkpolicies import is_dns
 from suture.model.graph import GraphView
@@ -74,8 +75,7 @@ def _answering(view: GraphView, service: int) -> set[str]:
 
 def _by_others_than_agents(view: GraphView, service: int) -> bool:
     """Whether any pod behind a Service is not there for its node."""
-    pods = (view.one_alike(kind) for kind in view.classes_selected(service))
-    makers = (view.controller(pod) for pod in pods if pod >= 0)
+    makers = map(view.controller, one_of_each(view, view.classes_selected(service)))
     return any(maker < 0 or view.resource(maker) != DAEMON_SETS for maker in makers)
 
 
