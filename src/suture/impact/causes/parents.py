@@ -103,6 +103,12 @@ def sizes_said(view: GraphView, parent: int, *, sums: bool = False) -> tuple[int
     return said if facts.wanted is None else (facts.wanted, *said)
 
 
+def size_of(view: GraphView, workload: int) -> int:
+    """Return how many pods a workload is to have; 0 where it does not say."""
+    facts = view.facts(workload)
+    return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
+
+
 def wants_none(view: GraphView, workload: int) -> bool:
     """Whether a workload is to have no pods."""
     facts = view.facts(workload)
@@ -187,9 +193,7 @@ def beyond_size(view: GraphView, claim: int) -> bool:
     if found is None:
         return False
     row, ordinal = found
-    facts = view.facts(row)
-    size = (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
-    return 0 < size <= ordinal and not mounting(view, claim)
+    return 0 < size_of(view, row) <= ordinal and not mounting(view, claim)
 
 
 def mounting(view: GraphView, claim: int) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from suture.impact.causes.labelled import label_parent
 from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.lowered import stops
-from suture.impact.causes.parents import SIBLINGS, parents_of, wanted_count
+from suture.impact.causes.parents import SIBLINGS, parents_of, size_of, wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.builtin import SCALERS
@@ -50,7 +50,7 @@ def asked_for(
         if wants is not None:
             away = leeway(view, parent, row, wants, now) if least else 0
             asked.append(wants - away - _beside(view, parent, row))
-        elif (size := _size(view, row)) and size in _left_for(view, parent, row):
+        elif (size := size_of(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
         elif after and (_says_of_one(view, parent, row) or _says_of_part(view, parent, row)):
@@ -157,7 +157,7 @@ def _says_of_one(view: GraphView, parent: int, row: int) -> bool:
 
     As much of a hint as a sum: believed where the set is so large, and none beside it is.
     """
-    facts, size = view.facts(parent), _size(view, row)
+    facts, size = view.facts(parent), size_of(view, row)
     if not isinstance(facts, CustomFacts) or size not in facts.sizes:
         return False
     sets = [
@@ -165,7 +165,7 @@ def _says_of_one(view: GraphView, parent: int, row: int) -> bool:
         for child in _kept_by(view, parent, row)
         if view.resource(child) in WORKLOADS
         and not view.terminating(child)
-        and _size(view, child) == size
+        and size_of(view, child) == size
     ]
     return sets == [row]
 
@@ -175,7 +175,7 @@ def _says_of_part(view: GraphView, parent: int, row: int) -> bool:
 
     As much of a hint: if there are two sets of the part, they may have the number together.
     """
-    part, size = _part_of(view, parent, row), _size(view, row)
+    part, size = _part_of(view, parent, row), size_of(view, row)
     if not size or part[1] != size:
         return False
     resource = view.resource(row)
@@ -267,13 +267,8 @@ def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
         return []
     resource = view.resource(row)
     others = sum(
-        _size(view, child)
+        size_of(view, child)
         for child in _kept_by(view, parent, row)
         if child != row and view.resource(child) == resource and not view.terminating(child)
     )
     return [wanted - others for wanted in facts.pools]
-
-
-def _size(view: GraphView, row: int) -> int:
-    facts = view.facts(row)
-    return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0

@@ -15,7 +15,7 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.drained import drains
-from suture.impact.causes.parents import parents_of, wanted_count
+from suture.impact.causes.parents import parents_of, size_of, wanted_count
 from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
@@ -35,7 +35,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import CustomFacts, PodFacts, WorkloadFacts
+from suture.model.objects import CustomFacts, PodFacts
 from suture.model.writes import HOUR_S
 
 MEMBERS: Final = 3
@@ -264,8 +264,7 @@ def _declared(scene: Scene, maker: int) -> int:
     view = scene.view
     resource = view.resource(maker)
     if resource == STATEFUL_SETS:
-        facts = view.facts(maker)
-        return (facts.replicas or 0) if isinstance(facts, WorkloadFacts) else 0
+        return size_of(view, maker)
     if resource in WORKLOADS or resource == PODS:
         return 0
     wanted = wanted_count(view, maker)
