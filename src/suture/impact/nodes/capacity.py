@@ -23,14 +23,13 @@ from suture.impact.ground.machines import node_behind
 from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.nodes.apart import sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
-from suture.impact.nodes.closing import Closing, joined_since
+from suture.impact.nodes.closing import Closing, joined
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, Resource
 from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, WorkloadFacts
 from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
-from suture.model.writes import HOUR_S
 
 CONTROL_PLANE: Final = frozenset(
     {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
@@ -130,7 +129,7 @@ def _rewritten(
         yield replace(found, explained=apart)
     keys = [key for key, value in before.labels.items() if made.after.labels.get(key) != value]
     if keys:
-        yield from _relabelled(scene, loss, before, made.after, keys)
+        yield from _relabelled(scene, loss, made, row, keys)
     services = unreached(scene.view, made)
     if services:
         yield loss.effect(
@@ -179,7 +178,7 @@ class _Loss:
             planned += self._planned(row, facts)
         closes = how != "relabelled"
         there = _movable(view, self._rows, self.asked)
-        joined = self._joined(others, there) if closes and closing.found else ()
+        fresh = self._joined(others, there) if closes and closing.found else ()
         return CapacityLost(
             how=how,
             nodes=len(self._rows),
@@ -187,9 +186,9 @@ class _Loss:
             planned=planned,
             open_before=len(others) + was_open,
             open_after=len(others) + (0 if closes else was_open),
-            leaving=closing.leaving(len(joined)),
+            leaving=closing.leaving(len(fresh)),
             gone=closing.gone,
-            joined=sum(not movable(view, row, self.asked) for row in joined),
+            joined=sum(not movable(view, row, self.asked) for row in fresh),
             running=len(there),
             pods=len(pods) + bound,
             unplaced=unplaced(view, self.asked, pods, others) if pods else 0,
@@ -215,12 +214,9 @@ class _Loss:
 
     def joined_since(self, closing: Closing) -> int:
         """Return how many nodes, of whatever size, joined that may run what runs on these."""
-        scene = self._scene
-        if scene.now is None:
-            return 0
-        others = Open(scene.view, self._mine | closing.rows)
-        wants = {self.asked.of(pod) for pod in _movable(scene.view, self._rows, self.asked)}
-        return len(joined_since(scene.view, others, scene.now.utc_s - HOUR_S, (), wants))
+        view = self._scene.view
+        wants = {self.asked.of(pod) for pod in _movable(view, self._rows, self.asked)}
+        return len(joined(self._scene, Open(view, self._mine | closing.rows), (), wants))
 
     def of_control_plane(self) -> int:
         """Return how many pods of the cluster's control plane end with their nodes.
@@ -237,13 +233,9 @@ class _Loss:
 
     def _joined(self, others: Open, pods: list[int]) -> tuple[int, ...]:
         """Return the nodes that joined lately in the place of nodes that close."""
-        scene = self._scene
-        if scene.now is None:
-            return ()
-        closing = [self._before or scene.view.facts(row) for row in self._rows]
+        closing = [self._before or self._scene.view.facts(row) for row in self._rows]
         needed = [one for one in closing if isinstance(one, NodeFacts)]
-        wants = {self.asked.of(pod) for pod in pods}
-        return joined_since(scene.view, others, scene.now.utc_s - HOUR_S, needed, wants)
+        return joined(self._scene, others, needed, {self.asked.of(pod) for pod in pods})
 
     def _planned(self, row: int, facts: NodeFacts) -> bool:
         """Whether a node was marked for removal: closed, or tainted so that none of its pods stay.
@@ -267,17 +259,14 @@ def _is_control_plane(view: GraphView, row: int) -> bool:
 
 
 def _relabelled(
-    scene: Scene, loss: _Loss, before: ClusterObject, after: ClusterObject, keys: list[str]
+    scene: Scene, loss: _Loss, made: Rewritten, row: int, keys: list[str]
 ) -> Iterator[CapacityLost]:
-    view, made = scene.view, scene.change.rewritten
-    row = made.row if made else None
-    if made is None or row is None:
-        return
+    """Yield the loss of what asks for labels that a node has no more."""
+    view, after = scene.view, made.after.labels
+    before = made.before.labels if made.before is not None else {}
 
     def lost(asked: Placement) -> bool:
-        return (
-            asked.reads(keys) and asked.accepts(before.labels) and not asked.accepts(after.labels)
-        )
+        return asked.reads(keys) and asked.accepts(before) and not asked.accepts(after)
 
     pods = [pod for pod in _movable(view, [row], loss.asked) if lost(loss.asked.of(pod))]
     victims: list[Victim] = []

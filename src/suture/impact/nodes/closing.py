@@ -145,18 +145,17 @@ class Closing:
         return writes.written(self._view.key(row), What.CLOSED, now, HOUR_S) > 0
 
 
-def joined_since(
-    view: GraphView,
-    others: Open,
-    since: float,
-    closing: Sequence[NodeFacts],
-    wants: Collection[Placement],
+def joined(
+    scene: Scene, others: Open, closing: Sequence[NodeFacts], wants: Collection[Placement]
 ) -> tuple[int, ...]:
-    """Return the open nodes that joined lately and stand in for nodes that close.
+    """Return the open nodes that joined within the hour and stand in for nodes that close.
 
     Each has at least the room of those that are `closing`, and may run some of what ran there.
-    Units: `since` in seconds since the epoch.
     """
+    view, now = scene.view, scene.now
+    if now is None:
+        return ()
+    since = now.utc_s - HOUR_S
     return tuple(
         row
         for facts, row in others
