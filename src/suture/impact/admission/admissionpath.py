@@ -61,14 +61,8 @@ def admission_effects(scene: Scene, serving: Iterable[ServingEffect]) -> list[Br
     """Return the API paths that break when Services go or are emptied as `serving` says."""
     broken: list[Broken] = []
     for effect in serving:
-        match effect:
-            case EndpointsLost(removed=True) if effect.before > 0:
-                broken.extend(_paths(scene, effect, removed=True, healing=False))
-            case ServiceEmptied():
-                healing = effect.self_healing
-                broken.extend(_paths(scene, effect, removed=False, healing=healing))
-            case EndpointsLost():
-                continue
+        if isinstance(effect, ServiceEmptied) or (effect.removed and effect.before > 0):
+            broken.extend(_paths(scene, effect))
     return broken
 
 
@@ -83,9 +77,8 @@ def bars(scene: Scene, broken: Iterable[Broken]) -> Callable[[int], bool] | None
     return Bars(scene.view, scene.removed, scene.evaluate, hooks).barred
 
 
-def _paths(
-    scene: Scene, effect: EndpointsLost | ServiceEmptied, *, removed: bool, healing: bool
-) -> Iterable[Broken]:
+def _paths(scene: Scene, effect: ServingEffect) -> Iterable[Broken]:
+    """Yield the paths by which a Service that goes, or is emptied, was called."""
     row = scene.row_of(effect.service)
     if row is None:
         return
@@ -99,7 +92,8 @@ def _paths(
             if not _is_called_by_nobody(scene, use):
                 path = broken_path(
                     scene, use, row, source=scene.victim(referrer), service=effect.service,
-                    before=effect.before, healing=healing, removed=removed,
+                    before=effect.before, healing=effect.self_healing,
+                    removed=isinstance(effect, EndpointsLost),
                 )  # fmt: skip
                 yield Broken(path, use.hook)
 
