@@ -98,31 +98,33 @@ def _above(view: GraphView, row: int) -> list[int]:
 
 
 def _left_out(view: GraphView, parent: int, row: int) -> bool:
-    names = view.history.writes.left_out(view.uid(parent))
-    if not names:
-        return False
-    if struck(view, parent, row):
-        return True
+    """Whether a parent has left out the member or part that an object is, or all that runs."""
+    names, resource = view.history.writes.left_out(view.uid(parent)), view.resource(row)
+    return bool(names) and (
+        struck(view, parent, row)
+        or ("" in names and _runs_for(view, parent, row))
+        or _called_by_type(resource, names)
+        or (resource == SERVICES and _is_further_way(view, row, names))
+        or _called_after(view, parent, row, names)
+    )
+
+
+def _runs_for(view: GraphView, parent: int, row: int) -> bool:
+    """Whether an object is of no use while nothing of its parent is to run."""
     resource = view.resource(row)
-    if "" in names and (
-        resource in _RUNS
-        or is_custom(resource)
-        or (
-            resource == SERVICES and (_leads_below(view, parent, row) or _led_to(view, parent, row))
-        )
-    ):
-        return True
-    name, above = view.name(row), view.name(parent)
+    if resource == SERVICES:
+        return _leads_below(view, parent, row) or _led_to(view, parent, row)
+    return resource in _RUNS or is_custom(resource)
+
+
+def _called_after(view: GraphView, parent: int, row: int, names: Collection[str]) -> bool:
+    """Whether an object is called, by its name or labels, as a part that was left out."""
+    name, above, resource = view.name(row), view.name(parent), view.resource(row)
     if resource == CLAIMS:
         # WHY behind the parent's: before it stands what the volume is called, as parts are too.
-        below = _words(f"-{name}".partition(f"-{above}-")[2])
+        called = [_words(f"-{name}".partition(f"-{above}-")[2])]
     else:
-        below = _words(name.removeprefix(above))
-    if _called_by_type(resource, names):
-        return True
-    if resource == SERVICES and _is_further_way(view, row, names):
-        return True
-    called = [below] if resource == CLAIMS else [below, *_components(view, row)]
+        called = [_words(name.removeprefix(above)), *_components(view, row)]
     # WHY only Services: what listens at a port does more than that.
     return any(
         _within(_words(part), one)
