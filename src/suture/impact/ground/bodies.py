@@ -67,7 +67,7 @@ class Spec(msgspec.Struct, rename="camel", gc=False):
 
 
 class Body(msgspec.Struct, gc=False):
-    """An object that may be as good as gone."""
+    """Of an object, what is read of its spec and status."""
 
     spec: Spec | None = None
     status: Status | None = None
@@ -77,7 +77,7 @@ _body_decoder = msgspec.json.Decoder(Body)
 
 
 def read_body(body: bytes) -> Body:
-    """Return what tells whether an object still does what it is there for."""
+    """Return what is read of an object's spec and status."""
     return decoded(_body_decoder, body, Body())
 
 
