@@ -9,6 +9,7 @@ served version).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Final
@@ -153,12 +154,19 @@ def _broken(
 def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Users]:
     """Return who names an object, or one entry of it, and cannot do without, for each reason."""
     view = scene.view
-    users: dict[Edge, _Users] = {}
+    users: defaultdict[Edge, _Users] = defaultdict(_Users)
     met: set[tuple[Edge, int]] = set()
     asked, missing = 0, _missing(scene, row, uses)
     # WHY not of one key: what stays is not followed by anything.
     comes = next_of(scene, row) if not key else None
     again = not key and is_remade(scene, row, uses)
+
+    def follows(user: int) -> bool:
+        """Whether a user is written next, to name something else or to do without."""
+        if key:
+            return is_written_next(scene, user, row)
+        return comes is not None and leaves_for_next(scene, user, row, comes, uses)
+
     for use in uses:
         provided = use.edge is Edge.PROVIDER
         if use.optional and not provided and use not in missing:
@@ -170,21 +178,12 @@ def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Use
             asked += 1
             if asked <= ENDS_ASKED and _ends_with(view, use.row, row):
                 continue
-        found = users.get(use.edge)
-        if found is None:
-            found = users[use.edge] = _Users()
+        found = users[use.edge]
         if use.of_pods:
             _pods(scene, found, use.row)
         elif not view.terminating(use.row):
             near = len(met) <= NEXT_ASKED
-            past = again or (
-                near
-                and (
-                    is_written_next(scene, use.row, row)
-                    if key
-                    else comes is not None and leaves_for_next(scene, use.row, row, comes, uses)
-                )
-            )
+            past = again or (near and follows(use.row))
             _object(scene, found, use.row, past=past, asked=near)
     return users
 
