@@ -195,6 +195,7 @@ def _guarded(scene: Scene, lot: Lot) -> bool:
 
 
 def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> None:
+    """Count objects of a type in, no pods."""
     view, causes = scene.view, scene.causes
     if resource in USABLE:
         tally.in_use = sum(in_use(view, row) and not _has_stand_in(scene, row) for row in rows)
@@ -209,18 +210,19 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     # WHY not the slices of Services that go: nobody asks for one, and none counts by itself.
     if not left or (resource == ENDPOINT_SLICES and not tally.direct):
         return
-    _count_wanted(scene, tally, resource, left)
+    named = _named(scene, resource, left)
+    _count_wanted(scene, tally, resource, left, named)
     if not may_count(resource):
-        for row in _keeping(scene, resource, left):
+        for row in _keeping(scene, resource, left, named):
             _charge(scene, tally, row)
         return
     few = len(left) <= STANDING_ASKED
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
-            named = row in scene.direct
-            if idle_of_hand(scene, row) if named else few and idle_along(scene, row):
+            direct = row in scene.direct
+            if idle_of_hand(scene, row) if direct else few and idle_along(scene, row):
                 continue
-            if resource == CRDS and not named and _takes_nothing(scene, row):
+            if resource == CRDS and not direct and _takes_nothing(scene, row):
                 continue
             _charge(scene, tally, row)
             tally.replaced += is_renamed(scene, row) or (
@@ -253,19 +255,22 @@ def _goes_itself(scene: Scene, row: int) -> bool:
     )
 
 
-def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:
-    """Count which of those that go for good somebody asks for, and which are at work."""
+def _count_wanted(
+    scene: Scene, tally: _Tally, resource: Resource, left: list[int], named: list[int]
+) -> None:
+    """Count which of those that go for good somebody asks for, and which are at work.
+
+    `named`: those of them that the request names.
+    """
     causes = scene.causes
-    tally.wanted = causes.asked_for(left) + _called_after(scene, resource, left)
+    tally.wanted = causes.asked_for(left) + _called_after(scene, resource, named)
     if tally.wanted:
         _take_back(scene, tally, resource, left)
     if tally.wanted and resource == SECRETS:
-        tally.in_use += sum(opens_what_runs(scene, row) for row in _named(scene, resource, left))
+        tally.in_use += sum(opens_what_runs(scene, row) for row in named)
     if tally.wanted and may_work(resource):
-        tally.in_use += sum(
-            causes.wanted(row) and works(scene, row) for row in _named(scene, resource, left)
-        )
-    standing = _standing(scene, resource, left)
+        tally.in_use += sum(causes.wanted(row) and works(scene, row) for row in named)
+    standing = _standing(scene, resource, named)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
     if resource == DAEMON_SETS:
@@ -275,29 +280,27 @@ def _count_wanted(scene: Scene, tally: _Tally, resource: Resource, left: list[in
             tally.wanted -= succeeded(scene, left[0])
     if may_count(resource):
         tally.wanted += sum(
-            not causes.wanted(row) and _of_staying_release(scene, row)
-            for row in _named(scene, resource, left)
+            not causes.wanted(row) and _of_staying_release(scene, row) for row in named
         )
 
 
 def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:
     """Take back that the first of those that go is wanted, where another has its place."""
+    row = left[0]
     if resource == CLAIMS:
-        replaced = claim_replaced(scene, left[0])
-        tally.wanted -= replaced or own_errand(scene, left[0]) or of_broken_member(scene, left[0])
+        replaced = claim_replaced(scene, row)
+        tally.wanted -= replaced or own_errand(scene, row) or of_broken_member(scene, row)
         tally.replaced += replaced
     elif resource in WORKLOADS:
         tally.wanted -= (
-            is_trial(scene, left[0])
-            or is_made_anew(scene, left[0])
-            or member_replaced(scene, left[0])
-            or goes_for_next(scene, left[0])
+            is_trial(scene, row)
+            or is_made_anew(scene, row)
+            or member_replaced(scene, row)
+            or goes_for_next(scene, row)
         )
     elif is_custom(resource):
         tally.wanted -= (
-            is_passing(scene, left[0])
-            or goes_for_next(scene, left[0])
-            or goes_alone(scene, left[:1])
+            is_passing(scene, row) or goes_for_next(scene, row) or goes_alone(scene, [row])
         )
 
 
@@ -325,14 +328,11 @@ def _charge(scene: Scene, tally: _Tally, row: int) -> None:
         tally.foreign += 1
 
 
-def _called_after(scene: Scene, resource: Resource, left: list[int]) -> int:
+def _called_after(scene: Scene, resource: Resource, named: list[int]) -> int:
     """Return how many objects the request names that only their names tie to a living parent."""
     if resource not in CHILDREN:
         return 0
-    return sum(
-        not scene.causes.wanted(row) and named_after_living(scene, row)
-        for row in _named(scene, resource, left)
-    )
+    return sum(not scene.causes.wanted(row) and named_after_living(scene, row) for row in named)
 
 
 def _named(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
@@ -341,7 +341,7 @@ def _named(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     return [row for row in asked if view.resource(row) == resource and row in left]
 
 
-def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+def _keeping(scene: Scene, resource: Resource, left: list[int], named: list[int]) -> list[int]:
     """Return which objects that the request names count for what they do, and not for their type.
 
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
@@ -349,14 +349,12 @@ def _keeping(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     copies of an original that lives. And, along with their schedule, backups.
     """
     if resource == DISRUPTION_BUDGETS:
-        named = _named(scene, resource, left)
         return [row for row in named if guards(scene.view, row, scene.removed)]
     if resource in COPIED:
-        return [row for row in _named(scene, resource, left) if copy_of_living(scene, row)]
+        return [row for row in named if copy_of_living(scene, row)]
     if not is_custom(resource):
         return []
-    keeping = [row for row in _named(scene, resource, left) if _keeps(scene, row)]
-    return keeping or left_by_schedule(scene, resource, left)
+    return [row for row in named if _keeps(scene, row)] or left_by_schedule(scene, resource, left)
 
 
 def _keeps(scene: Scene, row: int) -> bool:
@@ -370,7 +368,7 @@ def _keeps(scene: Scene, row: int) -> bool:
     )
 
 
-def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
+def _standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
     """Return which of some objects of a type the request names itself are in use by what they are.
 
     Each stands for a pod, node or route, for a thing outside that what keeps it still lists, or for
@@ -382,7 +380,7 @@ def _standing(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
         return []
     return [
         row
-        for row in _named(scene, resource, left)
+        for row in named
         if stands_for_living(view, row, scene.now)
         or stands_for_route(scene, row)
         or still_listed(scene, row)
