@@ -118,7 +118,7 @@ def _beside(view: GraphView, labels: Mapping[str, str], namespace: str) -> Itera
             plurals = list(_kinds(stem))
             for plural in plurals:
                 yield ObjectKey(Resource(group, plural), namespace, name)
-            for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
+            for resource in _near(view, group):
                 if resource.group == group and resource.plural.endswith(plurals[-1]):
                     yield ObjectKey(resource, namespace, name)
 
@@ -240,7 +240,7 @@ def _of_domain(view: GraphView, labels: Mapping[str, str]) -> Iterator[ObjectKey
     """
     for group, stem, namespace, name in _pairs(labels):
         if stem.partition("-")[0] in _OWNING and not group.endswith(_OTHER_GROUPS):
-            for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
+            for resource in _near(view, group):
                 yield ObjectKey(resource, namespace, name)
 
 
@@ -255,8 +255,13 @@ def kept_beside(view: GraphView, label: str, name: str, identity: str) -> Iterat
     account = account_of(identity)
     if not slash or not name or account is None or group.endswith(_OTHER_GROUPS):
         return
-    for resource in view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), ()):
+    for resource in _near(view, group):
         yield ObjectKey(resource, account.namespace, name)
+
+
+def _near(view: GraphView, group: str) -> list[Resource]:
+    """Return the custom types whose groups are of one domain with a group."""
+    return view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), [])
 
 
 def _by_domain(view: GraphView) -> dict[str, list[Resource]]:
