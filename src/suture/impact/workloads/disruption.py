@@ -299,7 +299,7 @@ def _with_those_away(scene: Scene, maker: int) -> int:
     # WHY: a number that fits no more was made smaller, and what goes since may be for that.
     if isinstance(facts, CustomFacts) and (facts.sizes or facts.pools):
         return 0
-    taken = view.history.writes.counted(taken_from(view.uid(maker), PODS), now, HOUR_S)
+    taken = scene.counted(taken_from(view.uid(maker), PODS))
     if not taken:
         return 0
     pods = [pod for kind in view.classes_owned(maker) for pod in view.pods_alike(kind)]

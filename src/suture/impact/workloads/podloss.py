@@ -28,7 +28,6 @@ from suture.impact.workloads.standstill import NOBODY, kept_up
 from suture.model.graph import GraphView
 from suture.model.names import PODS, REPLICA_SETS
 from suture.model.objects import WorkloadFacts
-from suture.model.writes import HOUR_S
 
 NAMED_MAKERS: Final = 8
 """LIMIT: makers whose victims are named, those that lose most: of a namespace with 300 of them a
@@ -129,15 +128,9 @@ def _effect(scene: Scene, maker: int, loss: _Loss, *, named: bool) -> PodsLost:
 
 def _taken_lately(scene: Scene, pods: list[int]) -> int:
     """Return how many pods were taken within the hour from the controllers of some."""
-    if scene.now is None:
-        return 0
-    view, now = scene.view, scene.now
-    controllers = {view.controller(pod) for pod in pods}
-    return sum(
-        view.history.writes.counted(taken_from(view.uid(one), PODS), now, HOUR_S)
-        for one in controllers
-        if one >= 0
-    )
+    view = scene.view
+    controllers = {view.controller(pod) for pod in pods} - {-1}
+    return sum(scene.counted(taken_from(view.uid(one), PODS)) for one in controllers)
 
 
 def _scaled(scene: Scene) -> Iterable[PodsLost]:
