@@ -5,7 +5,7 @@ Source: ingress and gateway controllers answer 503, or 500, for a backend withou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from suture.impact.effects import EndpointsLost, RouteBroken, ServiceEmptied
 from suture.impact.ordinary.byhand import goes_next
@@ -21,8 +21,7 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> list[RouteB
 
     A Service that had no endpoint before is told of where it goes: the route then names nothing.
     """
-    view = scene.view
-    if not (serving or SERVICES in scene.kinds) or not view.names_by(Edge.ROUTES_TO):
+    if not (serving or SERVICES in scene.kinds) or not scene.view.names_by(Edge.ROUTES_TO):
         return []
     found: list[RouteBroken] = []
     emptied = {
@@ -36,25 +35,31 @@ def route_effects(scene: Scene, serving: Sequence[ServingEffect]) -> list[RouteB
         if isinstance(effect, EndpointsLost) and effect.removed
     }
     for row in (*scene.kinds.get(SERVICES, ()), *emptied):
-        routes = dict.fromkeys(filter(scene.stays, view.sources(row, Edge.ROUTES_TO)))
-        if not routes:
-            continue
-        left, service = emptied.get(row), scene.victim(row)
-        is_explained = (
-            scene.causes.explains(row) or own_of_the_day(scene, row)
-            if left is None
-            else left.explained
-        )
-        found += [
-            RouteBroken(
-                route=scene.victim(route),
-                service=service,
-                before=gone.get(service.uid, 0) if left is None else left.before,
-                service_removed=left is None,
-                self_healing=left is not None and left.self_healing,
-                explained=is_explained,
-            )
-            for route in routes
-            if not goes_next(scene, route)
-        ]
+        found += _broken(scene, row, emptied.get(row), gone)
     return found
+
+
+def _broken(
+    scene: Scene, row: int, left: ServiceEmptied | None, gone: Mapping[str, int]
+) -> list[RouteBroken]:
+    """Return the routes that stay of one Service, which is `left` with nothing or is `gone`."""
+    routes = dict.fromkeys(filter(scene.stays, scene.view.sources(row, Edge.ROUTES_TO)))
+    if not routes:
+        return []
+    service = scene.victim(row)
+    if left is None:
+        is_explained = scene.causes.explains(row) or own_of_the_day(scene, row)
+    else:
+        is_explained = left.explained
+    return [
+        RouteBroken(
+            route=scene.victim(route),
+            service=service,
+            before=gone.get(service.uid, 0) if left is None else left.before,
+            service_removed=left is None,
+            self_healing=left is not None and left.self_healing,
+            explained=is_explained,
+        )
+        for route in routes
+        if not goes_next(scene, route)
+    ]
