@@ -9,6 +9,7 @@ manager's own accounts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from suture.impact.causes.explained import answering
@@ -54,12 +55,7 @@ def keeper_of(scene: Scene, thing: ClusterObject) -> Keeper | None:
     found = _controller(scene, thing)
     if found is not None:
         return found
-    marks = managers_of(thing)
-    if marks:
-        if any(works_for(scene, one) for one in marks):
-            return None
-        return kept_by(scene, marks[0])
-    return _creator(scene, thing.uid)
+    return _marked(scene, managers_of(thing), thing.uid)
 
 
 def keeper_at(scene: Scene, row: int) -> Keeper | None:
@@ -75,12 +71,19 @@ def keeper_at(scene: Scene, row: int) -> Keeper | None:
         others = [one for one in found if one is not None]
         if others and len(others) == len(found):
             return max(others, key=lambda one: one.lives)
-    marks = scene.marks(row)
-    if marks:
-        if any(works_for(scene, one) for one in marks):
-            return None
-        return kept_by(scene, marks[0])
-    return _creator(scene, view.uid(row))
+    return _marked(scene, scene.marks(row), view.uid(row))
+
+
+def _marked(scene: Scene, marks: Sequence[ObjectKey], uid: str) -> Keeper | None:
+    """Return what an object says that it is kept by, or who made it; None where that is the actor.
+
+    Of several it is the first, and none where the actor works for any.
+    """
+    if not marks:
+        return _creator(scene, uid)
+    if any(works_for(scene, one) for one in marks):
+        return None
+    return kept_by(scene, marks[0])
 
 
 def is_newcomer(before: ClusterObject, after: ClusterObject) -> bool:
