@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from suture.impact.causes.counters import restarter, taken_from
-from suture.impact.causes.explained import was_made_by
 from suture.impact.causes.recent import (
     asks_removal,
     rewrites_status,
@@ -31,7 +30,7 @@ from suture.model.graph import GraphView
 from suture.model.habits import managers_of
 from suture.model.names import PODS, SNAPSHOTS, ObjectKey, Resource
 from suture.model.objects import WorkloadFacts
-from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
+from suture.model.writes import DAY_S, HOUR_S, TEN_MINUTES_S, number
 
 WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
 
@@ -117,8 +116,7 @@ def _takes_back(scene: Scene, row: int) -> bool:
     Source: Flux, `install.remediation`: uninstalled at once, and installed again, as often as the
     release says.
     """
-    own = was_made_by(scene.view, row, scene.actor.user.username, scene.now)
-    return own and is_first_try(scene, scene.marks(row))
+    return scene.made(row, DAY_S) and is_first_try(scene, scene.marks(row))
 
 
 def _is_apart(scene: Scene, key: ObjectKey, now: Now) -> bool:
@@ -199,8 +197,7 @@ def _restarted(scene: Scene, made: Rewritten, value: int, now: Now) -> Iterator[
     if writes.latest(request.key, What.WROTE) == value or not restarts(request, made):
         return
     restarted = [(writes.counted(holder, now, window_s) + 1, 1) for window_s in WINDOWS_S]
-    target = victim_of(made.after)
-    yield from _again(target, "recreated", restarted, by_owner=True)
+    yield from _again(victim_of(made.after), "recreated", restarted, by_owner=True)
 
 
 def _status(scene: Scene, now: Now) -> Iterator[Churn]:
