@@ -115,6 +115,19 @@ def wants_none(view: GraphView, workload: int) -> bool:
     return isinstance(facts, WorkloadFacts) and facts.replicas == 0
 
 
+def selects_apart(view: GraphView, one: int, other: int) -> bool:
+    """Whether two workloads are of one type, and select alike but for one value."""
+    mine, its = view.facts(one), view.facts(other)
+    return (
+        view.resource(one) == view.resource(other)
+        and isinstance(mine, WorkloadFacts)
+        and isinstance(its, WorkloadFacts)
+        and mine.selector is not None
+        and its.selector is not None
+        and mine.selector.one_value_apart(its.selector)
+    )
+
+
 def spare(view: GraphView, parent: int, resource: Resource) -> int:
     """Return how many children of a type live beyond what their custom resource wants.
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from suture.impact.causes.labelled import label_parent
 from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.lowered import stops
-from suture.impact.causes.parents import SIBLINGS, parents_of, size_of, wanted_count
+from suture.impact.causes.parents import SIBLINGS, parents_of, selects_apart, size_of, wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
 from suture.impact.ground.builtin import SCALERS
@@ -244,12 +244,11 @@ def _is_next(view: GraphView, row: int, other: int) -> bool:
 
     That is one that selects the same but for the value of a single label, its revision.
     """
-    one, two = view.facts(row), view.facts(other)
-    if not (isinstance(one, WorkloadFacts) and isinstance(two, WorkloadFacts)):
-        return False
-    if view.resource(row) != REPLICA_SETS or one.selector is None or two.selector is None:
-        return False
-    return one.selector.one_value_apart(two.selector) and bool(_served(view, other))
+    return (
+        view.resource(row) == REPLICA_SETS
+        and selects_apart(view, row, other)
+        and bool(_served(view, other))
+    )
 
 
 def _served(view: GraphView, workload: int) -> set[int]:

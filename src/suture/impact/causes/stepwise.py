@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.parents import selects_apart, size_of
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import REPLICA_SETS
-from suture.model.objects import CustomFacts, WorkloadFacts
+from suture.model.objects import CustomFacts
 from suture.model.writes import TEN_MINUTES_S
 
 QUARTER: Final = 4
@@ -33,20 +34,12 @@ def leeway(view: GraphView, parent: int, row: int, wants: int, now: Now | None) 
     set of the same, no older, that selects the same but for one value, wants pods too, or was made
     within minutes and is filled next.
     """
-    mine = view.facts(row)
     if view.resource(row) != REPLICA_SETS or not isinstance(view.facts(parent), CustomFacts):
         return 0
-    if not isinstance(mine, WorkloadFacts) or mine.selector is None:
-        return 0
     for other in view.children_of(parent)[:SETS_ASKED]:
-        its = view.facts(other)
         if (
-            other != row
-            and view.resource(other) == REPLICA_SETS
-            and isinstance(its, WorkloadFacts)
-            and (its.replicas or _is_fresh(view, other, now))
-            and its.selector is not None
-            and mine.selector.one_value_apart(its.selector)
+            selects_apart(view, row, other)
+            and (size_of(view, other) or _is_fresh(view, other, now))
             and view.created(other) >= view.created(row)
             and not view.terminating(other)
         ):

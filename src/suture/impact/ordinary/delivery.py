@@ -14,6 +14,7 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.explained import CLIMBED
+from suture.impact.causes.parents import selects_apart
 from suture.impact.ground.change import Resized, Rewritten
 from suture.impact.ground.readers import services_reaching
 from suture.impact.ordinary.keepers import keeps
@@ -114,19 +115,6 @@ def next_answers(scene: Scene, resized: Resized) -> bool:
         and bool(answering := _reaching(view, other))
         and reached <= answering
         for other in view.rows(view.resource(row), view.namespace(row))[:ASKED]
-    )
-
-
-def selects_apart(view: GraphView, one: int, other: int) -> bool:
-    """Whether two workloads are of one type, and select alike but for one value."""
-    mine, its = view.facts(one), view.facts(other)
-    return (
-        view.resource(one) == view.resource(other)
-        and isinstance(mine, WorkloadFacts)
-        and isinstance(its, WorkloadFacts)
-        and mine.selector is not None
-        and its.selector is not None
-        and mine.selector.one_value_apart(its.selector)
     )
 
 

@@ -15,13 +15,12 @@ from suture.impact.causes.explained import (
     lives_beside,
     stands_for_living,
 )
-from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, wanted_count
+from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, selects_apart, wanted_count
 from suture.impact.causes.resting import rests
 from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ordinary.delivery import selects_apart
 from suture.impact.ordinary.keepers import has_run, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
 from suture.impact.rollout import ready_of

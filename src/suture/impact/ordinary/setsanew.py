@@ -19,8 +19,7 @@ from __future__ import annotations
 from typing import Final
 
 from suture.impact.causes.counters import back_again, taken_from
-from suture.impact.causes.parents import SIBLINGS
-from suture.impact.ordinary.delivery import selects_apart
+from suture.impact.causes.parents import SIBLINGS, selects_apart
 from suture.impact.ordinary.keepers import has_run
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
