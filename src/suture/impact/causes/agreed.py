@@ -25,14 +25,7 @@ from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.leave import gives_data_up, gives_leave, members_to_replace
-from suture.model.names import (
-    CLAIMS,
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    PODS,
-    STATEFUL_SETS,
-    ObjectKey,
-)
+from suture.model.names import CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import WorkloadFacts
 from suture.model.request import Request
 from suture.model.writes import HOUR_S

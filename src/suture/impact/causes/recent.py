@@ -43,11 +43,7 @@ from suture.impact.causes.counters import (
 )
 from suture.impact.causes.leftout import remember_parts
 from suture.impact.causes.lowered import remember_numbers
-from suture.impact.causes.marked import (
-    forget_mark,
-    remember_mark,
-    remember_scale,
-)
+from suture.impact.causes.marked import forget_mark, remember_mark, remember_scale
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest
@@ -63,10 +59,7 @@ from suture.impact.ground.stamps import restarts
 from suture.model.actor import account_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
-from suture.model.difference import (
-    asks_for_another,
-    parts_of,
-)
+from suture.model.difference import asks_for_another, parts_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (

@@ -25,12 +25,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import (
-    ClusterObject,
-    RouteFacts,
-    ServiceFacts,
-    ServiceRef,
-)
+from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef
 
 ANY_HOST: Final = ""
 TOGETHER_S: Final = 60

@@ -57,11 +57,7 @@ from suture.impact.ordinary.uninstalled import (
     leaves_its_users,
     of_another_release,
 )
-from suture.impact.reach.strangers import (
-    bare_of_others,
-    left_by_schedule,
-    taken_by_stranger,
-)
+from suture.impact.reach.strangers import bare_of_others, left_by_schedule, taken_by_stranger
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
 from suture.model.edges import Edge

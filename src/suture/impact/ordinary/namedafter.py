@@ -23,14 +23,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import (
-    DEPLOYMENTS,
-    SECRETS,
-    STATEFUL_SETS,
-    WORKLOADS,
-    ObjectKey,
-    Resource,
-)
+from suture.model.names import DEPLOYMENTS, SECRETS, STATEFUL_SETS, WORKLOADS, ObjectKey, Resource
 
 CHILDREN: Final = MADE_FOR | {SECRETS}
 """What operators make for their own resources, and find by name or label."""

@@ -27,14 +27,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import account_of, is_person
 from suture.model.clock import Now
 from suture.model.edges import Edge
-from suture.model.names import (
-    DEPLOYMENTS,
-    JOBS,
-    PODS,
-    RESERVED,
-    STATEFUL_SETS,
-    WEBHOOKS,
-)
+from suture.model.names import DEPLOYMENTS, JOBS, PODS, RESERVED, STATEFUL_SETS, WEBHOOKS
 from suture.model.writes import HOUR_S
 
 PUT_DOWN: Final = 12

@@ -16,12 +16,7 @@ from suture.impact.effects import Confidence, PlacementLost
 from suture.impact.ground.change import Change
 from suture.impact.ground.stamps import FOLLOWING, ON_DELETE
 from suture.impact.nodes.agents import replaced_on_nodes
-from suture.impact.rollout import (
-    ROLLING,
-    classes_under,
-    pods_under,
-    unavailable_of,
-)
+from suture.impact.rollout import ROLLING, classes_under, pods_under, unavailable_of
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, ObjectKey

@@ -21,12 +21,7 @@ from suture.model.edges import Selection
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.graph import GraphView
 from suture.model.matchsets import Match, matches
-from suture.model.names import (
-    MUTATING_WEBHOOKS,
-    NAMESPACES,
-    VALIDATING_WEBHOOKS,
-    Resource,
-)
+from suture.model.names import MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS, Resource
 from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
 POLICIES_ASKED: Final = 20_000
