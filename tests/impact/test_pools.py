@@ -76,6 +76,34 @@ def test_a_number_of_another_name_is_believed_of_the_one_set_that_it_fits(
 
 
 @pytest.mark.parametrize(
+    ("says", "parts", "after", "asked"),
+    [
+        pytest.param((6,), (2, 2, 2), 1, 2, id="racks-of-a-ring"),
+        pytest.param((7,), (3, 2, 2), 2, 3, id="racks-that-do-not-divide-it-evenly"),
+        pytest.param((3,), (2, 2, 2), 1, -1, id="the-whole-made-smaller-first"),
+        pytest.param((4,), (2, 2, 1), 1, -1, id="on-the-way-to-the-smaller-whole"),
+        pytest.param((6,), (2, 2, 3), 1, -1, id="one-more-for-a-while"),
+        pytest.param((6,), (2, 2, 2), 0, -1, id="stopped"),
+        pytest.param((9,), (3, 3, 3), 2, -1, id="another-workload-is-so-large-alone"),
+        pytest.param((6,), (6, 0), 5, 6, id="beside-it-one-that-is-stopped"),
+    ],
+)
+def test_a_number_of_another_name_is_believed_of_all_sets_that_it_fits(
+    says: tuple[int, ...], parts: tuple[int, ...], after: int, asked: int
+) -> None:
+    """An operator that read the former size of a ring took a member from each rack."""
+    assert asked_for(*world((), *parts, sizes=says), after=after) == asked
+
+
+def test_a_set_that_was_left_out_hands_its_members_on() -> None:
+    """The whole is to be as large as before, and its other sets make up for it."""
+    view, row = world((), 2, 2, 2, sizes=(6,))
+    parent = view.controller(row)
+    view.history.writes.note_left_out(view.uid(parent), frozenset({FIRST}), frozenset())
+    assert asked_for(view, row, after=1) == -1
+
+
+@pytest.mark.parametrize(
     ("says", "names", "after", "asked"),
     [
         pytest.param((("server", 5), ("proxy", 3)), ("main-server",), 3, 5, id="a-part"),

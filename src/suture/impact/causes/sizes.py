@@ -53,7 +53,11 @@ def asked_for(
         elif (size := size_of(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
-        elif after and (_says_of_one(view, parent, row) or _says_of_part(view, parent, row)):
+        elif after and (
+            _says_of_one(view, parent, row)
+            or _says_of_part(view, parent, row)
+            or _says_of_all(view, parent, row)
+        ):
             asked.append(size)
     return max(asked)
 
@@ -186,6 +190,22 @@ def _says_of_part(view: GraphView, parent: int, row: int) -> bool:
     )
 
 
+def _says_of_all(view: GraphView, parent: int, row: int) -> bool:
+    """Whether a custom resource says by another name how large its sets are together.
+
+    As much of a hint: the racks of a ring have its size among them. Not of one that it has left
+    out, whose members the others take, nor where some workload of its is so large alone.
+    """
+    facts, others = view.facts(parent), _others(view, parent, row)
+    whole = size_of(view, row) + others
+    if not isinstance(facts, CustomFacts) or whole not in facts.sizes:
+        return False
+    # WHY none of nothing: of one set alone the number is another hint.
+    if not 0 < others < whole or left_out(view, row):
+        return False
+    return all(size_of(view, child) != whole for child in _kept_by(view, parent, row))
+
+
 def _part_of(view: GraphView, parent: int, row: int) -> tuple[str, int]:
     """Return the part after which a workload is called, and how many pods that asks for.
 
@@ -264,10 +284,15 @@ def _left_for(view: GraphView, parent: int, row: int) -> list[int]:
     facts = view.facts(parent)
     if not isinstance(facts, CustomFacts) or not facts.pools:
         return []
+    others = _others(view, parent, row)
+    return [wanted - others for wanted in facts.pools]
+
+
+def _others(view: GraphView, parent: int, row: int) -> int:
+    """Return how many pods the other workloads of a type are to have that a parent keeps."""
     resource = view.resource(row)
-    others = sum(
+    return sum(
         size_of(view, child)
         for child in _kept_by(view, parent, row)
         if child != row and view.resource(child) == resource and not view.terminating(child)
     )
-    return [wanted - others for wanted in facts.pools]
