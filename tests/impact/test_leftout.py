@@ -20,6 +20,8 @@ from suture.model.history import History
 from suture.model.names import (
     CLAIMS,
     DISRUPTION_BUDGETS,
+    HTTP_ROUTES,
+    INGRESSES,
     PODS,
     SERVICES,
     STATEFUL_SETS,
@@ -547,6 +549,46 @@ def test_what_is_called_after_the_type_of_an_object(old: Spec, new: Spec, explai
     database.rewrite({**ON, **old}, {**ON, **new})
     assert database.explained(GUARD) == explained
     assert database.explained(MEMBERS[0]) == 0
+
+
+WAY_IN: Spec = {"host": "shop.example.com"}
+"""What a part says of the route that leads to it."""
+
+
+@pytest.mark.parametrize("resource", [INGRESSES, HTTP_ROUTES])
+@pytest.mark.parametrize(
+    ("old", "new", "explained"),
+    [
+        pytest.param({"WAY": {"enabled": True}}, {"WAY": {"enabled": False}}, 1, id="a part"),
+        pytest.param({"WAY": WAY_IN}, {}, 1, id="taken out"),
+        pytest.param(
+            {"members": {"WAY": {"enabled": True}}}, {"members": {"WAY": {"enabled": False}}}, 1,
+            id="of a part",
+        ),
+        pytest.param({"enableWAY": True}, {"enableWAY": False}, 1, id="a flag"),
+        pytest.param({"enableProxy": True}, {"enableProxy": False}, 0, id="another flag"),
+        pytest.param({"WAY": {"enabled": False}}, {"WAY": {"enabled": True}}, 0, id="switched on"),
+    ],
+)  # fmt: skip
+def test_a_route_is_called_after_what_it_leads_to(
+    resource: Resource, old: Spec, new: Spec, explained: int
+) -> None:
+    """And the part after the type of it. Off for a moment and on again it is wanted as before."""
+    way = "Ingress" if resource == INGRESSES else "Route"
+    called = way if "enableWAY" in old else way.lower()
+    old, new = (
+        msgspec.json.decode(msgspec.json.encode(one).replace(b"WAY", called.encode()), type=Spec)
+        for one in (old, new)
+    )
+    route = thing(resource, "shop-members", "prod", owners=[owner(DATABASE)])
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS, route), History())
+    database.rewrite({**ON, **old}, {**ON, **new})
+    assert database.explained(route) == explained
+    assert database.explained(MEMBERS[0]) == 0
+    database.rewrite({**ON, **new}, {**ON, **old})
+    if explained:
+        assert database.explained(route) == 0
 
 
 OUTER = thing(

@@ -35,6 +35,8 @@ from suture.model.names import (
     CLAIMS,
     CRON_JOBS,
     DISRUPTION_BUDGETS,
+    HTTP_ROUTES,
+    INGRESSES,
     JOBS,
     NETWORK_POLICIES,
     PODS,
@@ -61,8 +63,12 @@ again says nothing of which, so that all of them are."""
 CALLED: Final = {
     DISRUPTION_BUDGETS: frozenset({"pdb", "disruptionbudget", "poddisruptionbudget"}),
     NETWORK_POLICIES: frozenset({"networkpolicy", "networkpolicie"}),
+    # WHY so: `ingress` without what is taken for its plural.
+    INGRESSES: frozenset({"ingres", "ingresse"}),
+    HTTP_ROUTES: frozenset({"httproute", "route"}),
 }
-"""What a part is called that is one object of a type: that has the name of what it guards."""
+"""What a part is called that is one object of a type: that has the name of what it guards, or leads
+to."""
 
 COMPONENTS: Final = frozenset({"component", "application"})
 """Labels, behind any prefix, that tell what an object is in the words of its parent's parts, where
