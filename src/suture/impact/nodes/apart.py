@@ -23,13 +23,20 @@ OF_THE_CLUSTER: Final = "node.kubernetes.io/"
 bears it waits for the node to come back; the node is set apart for nobody."""
 
 
+def only_closes(fresh: tuple[Taint, ...]) -> bool:
+    """Whether somebody's taints keep new pods away from a node, and drive none from it."""
+    return all(
+        one.effect == NO_SCHEDULE and not one.key.startswith(OF_THE_CLUSTER) for one in fresh
+    )
+
+
 def sets_apart(scene: Scene, asked: Asked, row: int, fresh: tuple[Taint, ...]) -> bool:
     """Whether fresh taints keep others away from a node, and take no place that anybody needs.
 
     Where others run, no more than a fifth of the nodes close at a time, and all that is to leave
     them fits on those that stay: a taint moves no pod, but none comes back there either.
     """
-    if any(one.effect != NO_SCHEDULE or one.key.startswith(OF_THE_CLUSTER) for one in fresh):
+    if not only_closes(fresh):
         return False
     there = movable(scene.view, row, asked)
     others = [pod for pod in there if not asked.of(pod).tolerates(fresh)]

@@ -21,9 +21,10 @@ from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unp
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.selectingkinds import selecting_types
-from suture.impact.nodes.apart import sets_apart
+from suture.impact.nodes.apart import only_closes, sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
 from suture.impact.nodes.closing import Closing, joined
+from suture.impact.nodes.grouped import closes_with_its_group
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
@@ -121,12 +122,14 @@ def _rewritten(
         return
     loss = _Loss(scene, [row], old)
     if new.unschedulable and not old.unschedulable:
-        yield loss.effect("cordoned", [])
+        found = loss.effect("cordoned", [])
+        yield replace(found, explained=found.explained or _spares(scene, loss, row))
     fresh = tuple(one for one in new.taints if one.effect in REPELS and one not in old.taints)
     if fresh:
         found = loss.effect("tainted", _evicted(scene.view, loss.asked, row, fresh))
         apart = found.explained or sets_apart(scene, loss.asked, row, fresh)
-        yield replace(found, explained=apart)
+        along = apart or (only_closes(fresh) and _spares(scene, loss, row))
+        yield replace(found, explained=along)
     keys = [key for key, value in before.labels.items() if made.after.labels.get(key) != value]
     if keys:
         yield from _relabelled(scene, loss, made, row, keys)
@@ -136,6 +139,14 @@ def _rewritten(
             "relabelled", [], selecting=len(services), emptied=len(services),
             victims=tuple(scene.victim(one) for one in services[: scene.limit]),
         )  # fmt: skip
+
+
+def _spares(scene: Scene, loss: _Loss, row: int) -> bool:
+    """Whether the cluster spares a node that closes, and all nodes of its group.
+
+    WHY none of the control plane: what its kubelet shows there runs nowhere else.
+    """
+    return not _is_control_plane(scene.view, row) and closes_with_its_group(scene, loss.asked, row)
 
 
 def _evicted(view: GraphView, asked: Asked, row: int, taints: tuple[Taint, ...]) -> list[int]:

@@ -37,14 +37,14 @@ class Closing:
     """Other nodes that close.
 
     `rows`: those that are there. `gone`: those that are not any more, of ten minutes, and that lost
-    nothing by it. One that was closed in use and went with its pods was not drained: it counts as
-    closed, or a cluster goes a few nodes at a time, as fast as they end.
+    nothing by it. `lost`: one that was closed in use and went with its pods was not drained; it
+    counts as closed, or a cluster goes a few nodes at a time, as fast as they end.
     """
 
     def __init__(self, scene: Scene, asked: Asked, mine: Sequence[int]) -> None:
         self._scene, self._view, self._asked = scene, scene.view, asked
         self.rows: set[int] = set()
-        self.gone = self._lost = self._drained = self._drained_long = 0
+        self.gone = self.lost = self._drained = self._drained_long = 0
         if scene.now is None:
             return
         names = {scene.view.name(row) for row in mine}
@@ -55,7 +55,7 @@ class Closing:
     @property
     def found(self) -> bool:
         """Whether any other node closes, or is gone."""
-        return bool(self.rows) or self.gone > 0 or self._lost > 0
+        return bool(self.rows) or self.gone > 0 or self.lost > 0
 
     def leaving(self, joined: int) -> int:
         """Return how many close or are gone, where so many nodes `joined` within the hour.
@@ -67,13 +67,13 @@ class Closing:
         fifth = self._view.count(NODES) * DRAINED_PERCENT // 100
         lately = min(self._drained, fifth)
         longer = min(self._drained_long, max(fifth - lately, joined))
-        return len(self.rows) + self.gone + self._lost - lately - longer
+        return len(self.rows) + self.gone + self.lost - lately - longer
 
     def _add(self, name: str, ago_s: int) -> None:
         row, lately = self._view.find(ObjectKey(NODES, "", name)), ago_s <= TEN_MINUTES_S
         if row is None:
             lost = lately and self._ended_in_use(name)
-            self._lost += lost
+            self.lost += lost
             self.gone += lately and not lost
             return
         if not self._counts(row, ago_s):
