@@ -57,7 +57,7 @@ from suture.impact.ordinary.uninstalled import (
     leaves_its_users,
     of_another_release,
 )
-from suture.impact.reach.strangers import bare_of_others, left_by_schedule, taken_by_stranger
+from suture.impact.reach.strangers import bare_of_others, left_by_schedule, taken_blindly
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
 from suture.model.edges import Edge
@@ -341,8 +341,8 @@ def _keeping(scene: Scene, resource: Resource, left: list[int], named: list[int]
     """Return which objects that the request names count for what they do, and not for their type.
 
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
-    a route that leads, or go by a stranger's hand; disruption budgets that hold running pods;
-    copies of an original that lives. And, along with their schedule, backups.
+    a route that leads, or go by who knows nothing of them; disruption budgets that hold running
+    pods; copies of an original that lives. And, along with their schedule, backups.
     """
     if resource == DISRUPTION_BUDGETS:
         return [row for row in named if guards(scene.view, row, scene.removed)]
@@ -360,7 +360,7 @@ def _keeps(scene: Scene, row: int) -> bool:
         keeps_secret(view, row, removed)
         or leads_by_name(scene, row)
         or kept_of_route(scene, row)
-        or taken_by_stranger(scene, row)
+        or taken_blindly(scene, row)
     )
 
 

@@ -22,6 +22,7 @@ from suture.impact.ground.likeness import called_alike
 from suture.impact.ground.machines import node_behind
 from suture.impact.ground.readers import is_read
 from suture.impact.ordinary.keepers import keeps, works_for
+from suture.impact.ordinary.recorded import record_of_living
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind, account_of
 from suture.model.edges import Edge
@@ -38,6 +39,14 @@ _DATA: Final = ("backups", "snapshots")
 _NAMING: Final = (Edge.RULE, Edge.LEADS_TO)
 _EXPIRES: Final = re.compile(r"ttl|expir(?:es|y|ation)|(?:delete|remove|keep)-(?:after|at|until)")
 """Words of labels and annotations by which whoever made an object lets it end by itself."""
+
+
+def taken_blindly(scene: Scene, row: int) -> bool:
+    """Whether a custom resource goes by a machine's hand that does not know what it is there for.
+
+    That is a stranger's; or one that takes a record for left over, while what it is of lives.
+    """
+    return taken_by_stranger(scene, row) or record_of_living(scene, row)
 
 
 def taken_by_stranger(scene: Scene, row: int) -> bool:
