@@ -112,3 +112,38 @@ def test_a_worker_after_one_that_had_ended_was_taken_away() -> None:
     left = GraphView(graph_of(grid(), pods[1:]), view.history)
 
     assert counted(left, pods[1]) == 0
+
+
+RUN = b'{"spec":{"restartPolicy":"Never"}}'
+
+
+def run_counted(
+    facts: CustomFacts, pods: list[ClusterObject], *, body: bytes = RUN, history: bool = False
+) -> int:
+    """Return whether a run counts of one that says no number; `history`: it was written lately."""
+    view = seen(grid(facts), pods)
+    if history:
+        bodies = (b'{"spec":{}}', b'{"spec":{"shutdown":"Terminate"}}')
+        change = update(grid(facts), grid(facts), by=OWNER, bodies=bodies)
+        remember(change, project(change, view), view, START)
+    request = replace(delete(pods[0]), user=GRID.user, old_body=body)
+    impact = impact_of(request, view, by=GRID, now=START.plus_s(60))
+    return sum(one.counted for one in effects(impact, ObjectsRemoved))
+
+
+def test_a_run_of_what_says_no_number_is_work_that_is_lost() -> None:
+    """A step of a workflow that is taken for done while it is at work."""
+    assert run_counted(CustomFacts(), workers(grid(), AT_WORK)) == 1
+    assert run_counted(CustomFacts(), workers(grid(), AT_WORK, AT_WORK)) == 1
+
+
+def test_a_run_for_whose_end_there_is_a_cause() -> None:
+    """The twins: it has ended, or one beside it; it was told to stop; it would be started again."""
+    one = workers(grid(), AT_WORK)
+    ended = PodFacts(finished=True, node="node-0")
+    assert run_counted(CustomFacts(), workers(grid(), ended)) == 0
+    assert run_counted(CustomFacts(), workers(grid(), AT_WORK, ended)) == 0
+    assert run_counted(CustomFacts(ended=Ended.SURE), one) == 0
+    assert run_counted(CustomFacts(), one, history=True) == 0
+    assert run_counted(CustomFacts(), one, body=b'{"spec":{"restartPolicy":"Always"}}') == 0
+    assert run_counted(CustomFacts(), one, body=b"") == 0

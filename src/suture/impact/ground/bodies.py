@@ -250,6 +250,7 @@ class _Gate(msgspec.Struct, rename="camel", gc=False):
 
 class _PodSpec(msgspec.Struct, rename="camel", gc=False):
     readiness_gates: tuple[_Gate, ...] | None = None
+    restart_policy: str = ""
 
 
 class _PodStatus(msgspec.Struct, gc=False):
@@ -277,6 +278,12 @@ def pod_is_fit(body: bytes) -> bool:
     true = {one.type for one in conditions if one.status == "True"}
     gates = (pod.spec.readiness_gates if pod.spec is not None else None) or ()
     return "ContainersReady" in true and all(one.condition_type in true for one in gates)
+
+
+def ends_by_itself(body: bytes) -> bool:
+    """Whether a pod is work that comes to an end: it is not started again for ever."""
+    spec = decoded(_pod_decoder, body, _Pod()).spec
+    return spec is not None and spec.restart_policy in ("Never", "OnFailure")
 
 
 class _Target(msgspec.Struct, gc=False):
