@@ -23,10 +23,12 @@ from suture.model.names import (
     CLAIMS,
     CONFIG_MAPS,
     DAEMON_SETS,
+    DEPLOYMENTS,
     NODES,
     PODS,
     PRIORITY_CLASSES,
     SECRETS,
+    SERVICE_ACCOUNTS,
     SERVICES,
     STATEFUL_SETS,
     VOLUMES,
@@ -374,6 +376,32 @@ def test_a_driver_whose_volumes_are_mounted(path: str, ready: int, asked: str, w
     body = msgspec.json.encode({"spec": {"template": {"spec": {"volumes": volumes}}}})
     request = msgspec.structs.replace(delete(driver[0]), old_body=body)
     view = GraphView(graph_of(driver, used, nodes()), History())
+
+    (removed,) = [one for one in effects(impact_of(request, view), ObjectsRemoved)
+                  if one.resource == str(DAEMON_SETS)]  # fmt: skip
+
+    assert removed.wanted == wanted
+
+
+@pytest.mark.parametrize(
+    ("account", "asked", "wanted"),
+    [
+        pytest.param("operator", "file", 0, id="retired by the operator that it hangs on"),
+        pytest.param("operator", "block", 1, id="in use"),
+        pytest.param("another", "file", 1, id="of another operator"),
+    ],
+)
+def test_a_driver_that_hangs_on_its_operator(account: str, asked: str, wanted: int) -> None:
+    """The Deployment of an operator asks for nothing but what its pods say; nodes do as before."""
+    need = Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "lb", account))
+    parent = msgspec.structs.replace(thing(DEPLOYMENTS, "operator", "lb"), needs=(need,))
+    driver = agent("driver", "lb", priority="", host_network=False)
+    driver[0] = msgspec.structs.replace(driver[0], owners=(owner(parent),))
+    volumes = [{"hostPath": {"path": "/var/lib/kubelet/plugins/block.example.com/"}}]
+    body = msgspec.json.encode({"spec": {"template": {"spec": {"volumes": volumes}}}})
+    request = msgspec.structs.replace(delete(driver[0]), old_body=body)
+    things = parent, thing(SERVICE_ACCOUNTS, account, "lb"), driver, nodes()
+    view = GraphView(graph_of(*things, mounted(f"{asked}.example.com")), History())
 
     (removed,) = [one for one in effects(impact_of(request, view), ObjectsRemoved)
                   if one.resource == str(DAEMON_SETS)]  # fmt: skip

@@ -306,6 +306,29 @@ def test_a_child_whose_parent_does_not_call_itself_its_controller() -> None:
     assert told(view, delete(shared, by=STRANGER), STRANGER) == []
 
 
+@pytest.mark.parametrize(
+    ("runs_as", "kind", "strange"),
+    [
+        pytest.param("lb-manager", DEPLOYMENTS, 0, id="the actor's own"),
+        pytest.param("web", DEPLOYMENTS, 1, id="another's"),
+        pytest.param("default", DEPLOYMENTS, 1, id="nobody's own"),
+        pytest.param("lb-manager", STATEFUL_SETS, 1, id="a set, which has makes of its own"),
+    ],
+)
+def test_what_an_operator_hangs_on_its_own_deployment(
+    runs_as: str, kind: Resource, strange: int
+) -> None:
+    """It goes with that one, and until then who runs there is what keeps it."""
+    account = ObjectKey(SERVICE_ACCOUNTS, "lb-system", runs_as)
+    parent = replace(thing(kind, "lb", "lb-system"), needs=(Need(Edge.SERVICE_ACCOUNT, account),))
+    child = service("front", "lb-system", owners=[owner(parent)])
+    view = view_of(parent, child, thing(SERVICE_ACCOUNTS, runs_as, "lb-system"))
+    by = operator(f"system:serviceaccount:lb-system:{runs_as}") if runs_as == "default" else KEEPER
+
+    assert len(told(view, delete(child, by=by), by)) == strange
+    assert len(told(view, delete(child, by=STRANGER), STRANGER)) == 1
+
+
 def test_a_part_of_a_release_that_something_else_owns_as_well() -> None:
     """What groups the objects of a release owns them; they are deleted by the release all the same.
 

@@ -355,7 +355,7 @@ class Causes:
         alike = self._view.alike(row)
         known = self._wanted.get(alike)
         if known is None:
-            known = wanted(self._view, row, self.removed) or (
+            known = wanted(self._view, row, self.removed, self._account) or (
                 self.few and self._apart.wanted(row, self.removed)
             )
             self._wanted[alike] = known

@@ -328,9 +328,22 @@ def of_account(view: GraphView, row: int, account: ObjectKey | None) -> bool:
     controller = view.controller(row) if account is not None else -1
     if controller < 0 or view.resource(controller) != PODS:
         return False
-    return any(
-        view.key(one) == account for one, _ in view.targets(controller, Edge.SERVICE_ACCOUNT)
-    )
+    return _runs_as(view, controller, account)
+
+
+def is_at_hand(view: GraphView, owner: int, account: ObjectKey | None) -> bool:
+    """Whether an owner is the Deployment whose pods run as an account, and asks for what they say.
+
+    An operator hangs what it makes on its own Deployment, for which no controller makes any of it.
+    WHY not `default`: so runs whatever says nothing.
+    """
+    if account is None or account.name == "default" or view.resource(owner) != DEPLOYMENTS:
+        return False
+    return _runs_as(view, owner, account)
+
+
+def _runs_as(view: GraphView, row: int, account: ObjectKey | None) -> bool:
+    return any(view.key(one) == account for one, _ in view.targets(row, Edge.SERVICE_ACCOUNT))
 
 
 def given_up(view: GraphView, content: int) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from suture.impact.causes.explained import CLIMBED, RECREATED_BY, owner_ends
+from suture.impact.causes.explained import CLIMBED, RECREATED_BY, is_at_hand, owner_ends
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
 from suture.impact.ground.inventory import was_suspended
@@ -68,10 +68,14 @@ def parents_of(view: GraphView, row: int) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def wanted(view: GraphView, row: int, removed: Collection[int]) -> bool:
-    """Whether a live parent, itself not going, still asks for an object."""
-    parents = parents_of(view, row)
-    return any(one not in removed and not view.terminating(one) for one in parents)
+def wanted(
+    view: GraphView, row: int, removed: Collection[int], account: ObjectKey | None = None
+) -> bool:
+    """Whether a live parent, itself not going and not at hand of `account`, asks for an object."""
+    return any(
+        one not in removed and not view.terminating(one) and not is_at_hand(view, one, account)
+        for one in parents_of(view, row)
+    )
 
 
 def asks_as_before(view: GraphView, parent: int, removed: Collection[int], now: Now | None) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from suture.impact.causes.explained import answering
+from suture.impact.causes.explained import answering, is_at_hand
 from suture.impact.ground.builtin import OF_SYSTEM
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.finalizers import called_like
@@ -107,9 +107,12 @@ def _controller(scene: Scene, thing: ClusterObject) -> Keeper | None:
 
 
 def _controls(scene: Scene, row: int) -> Keeper | None:
-    """Return an owner as the keeper, where the actor is not known to run such owners."""
+    """Return an owner as the keeper, where the actor is not known to run such owners, nor is it."""
     view = scene.view
     if keeps(scene, view.resource(row)) is not False or is_own(scene, row):
+        return None
+    # WHY: an operator has what it makes go with its own Deployment, and is what keeps it.
+    if is_at_hand(view, row, account_of(scene.actor.user.username)):
         return None
     return Keeper(str(view.key(row)), CONTROLLER, scene.stays(row))
 
