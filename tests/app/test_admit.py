@@ -64,6 +64,16 @@ async def test_a_refusal_says_all_that_its_reader_needs(pack: PolicySet) -> None
     assert entry.message == message
 
 
+async def test_a_refusal_keeps_what_leads_to_what_was_kept(pack: PolicySet) -> None:
+    """The Service of a Deployment stays as that does; that of another may go by its budget."""
+    made = workload("web", replicas=2)
+    desk = Desk(pack, made, service("web"), shop(), profile=enforced())
+    assert not (await desk.ask(review(made[0])))["allowed"]
+
+    assert not (await desk.ask(review(service("web"))))["allowed"]
+    assert (await desk.ask(review(service("a0"))))["allowed"]
+
+
 async def test_a_refusal_is_confirmed_by_a_live_read(pack: PolicySet) -> None:
     """The operator's watch was ahead of ours: its parent is going, and the refusal is not one."""
     parent = thing(BALANCERS, "front", "prod")

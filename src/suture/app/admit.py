@@ -19,6 +19,7 @@ from suture.app.rim import Asked, Doubt, Lane, Rim
 from suture.app.telling import addressed, charged, held, line_of
 from suture.errors import SutureError, UnavailableError
 from suture.impact.effects import Impact
+from suture.impact.ordinary.keptback import remember_kept
 from suture.journal.entry import Entry
 from suture.journal.writing import entry_of
 from suture.judge import Judgement, World, judge, note_made, note_refused
@@ -233,7 +234,9 @@ def _concluded(judgement: Judgement, asked: Asked, world: World, rim: Rim) -> No
     Errors: Doubt where a rule erred and nothing else refuses.
     """
     if judgement.verdict.denies:
-        note_refused(judgement, world, rim.clock())
+        now = rim.clock()
+        note_refused(judgement, world, now)
+        remember_kept(judgement.case.request, world.view, now)
     elif asked.lane.destructive:
         errors = erring(judgement.findings)
         if errors:

@@ -70,6 +70,11 @@ def before_users(identity: str) -> str:
     return f"before-users/{identity}"
 
 
+def kept_back(identity: str, uid: str = "") -> str:
+    """Name the counter of workloads that an actor was refused to delete; `uid`: of this one."""
+    return f"kept-back/{uid}/{identity}"
+
+
 def put_down(identity: str) -> str:
     """Name the counter of workloads that an actor scaled to nothing."""
     return f"put-down/{identity}"

@@ -17,9 +17,10 @@ class ObjectsRemoved(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     ones that the model cannot tie to the actor, `made_lately` those that the actor itself made
     within the last day, or for what it made then. `wanted` are lasting ones that a live controller
     owner still asks for, that stand for a Ready pod or node (a custom resource that it owns, of its
-    name), that nodes need (a DaemonSet of the cluster's own), or that are of a release that is
-    uninstalled under an application that stays. `in_use` counts removed objects that serve, run,
-    hold data or stand for such a pod or node right now.
+    name), that nodes need (a DaemonSet of the cluster's own), that are of a release that is
+    uninstalled under an application that stays, or that lead to a workload which the actor was
+    refused to delete within the hour. `in_use` counts removed objects that serve, run, hold data or
+    stand for such a pod or node right now.
     """
 
     resource: str

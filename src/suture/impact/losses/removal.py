@@ -45,18 +45,14 @@ from suture.impact.ordinary.hands import (
     own_errand,
 )
 from suture.impact.ordinary.keeping import keeps_secret
+from suture.impact.ordinary.keptback import leads_to_kept
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.protected import protected, protected_pods
 from suture.impact.ordinary.renamed import is_renamed
 from suture.impact.ordinary.setsanew import is_made_anew
 from suture.impact.ordinary.stopping import goes_for_next
-from suture.impact.ordinary.uninstalled import (
-    found_by_install,
-    is_uninstalled,
-    leaves_its_users,
-    of_another_release,
-)
+from suture.impact.ordinary.uninstalled import of_staying_release
 from suture.impact.reach.strangers import bare_of_others, left_by_schedule, taken_blindly
 from suture.impact.scene import Scene
 from suture.impact.workloads.disruption import kept_by_budget
@@ -275,9 +271,7 @@ def _count_wanted(
         if scene.change.direct == (left[0],) and tally.wanted:
             tally.wanted -= succeeded(scene, left[0])
     if may_count(resource):
-        tally.wanted += sum(
-            not causes.wanted(row) and _of_staying_release(scene, row) for row in named
-        )
+        tally.wanted += sum(not causes.wanted(row) and _stays_asked(scene, row) for row in named)
 
 
 def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int]) -> None:
@@ -300,13 +294,10 @@ def _take_back(scene: Scene, tally: _Tally, resource: Resource, left: list[int])
         )
 
 
-def _of_staying_release(scene: Scene, row: int) -> bool:
-    """Whether an object is of a release that stays, or was there before one that failed."""
+def _stays_asked(scene: Scene, row: int) -> bool:
+    """Whether an object is of a release that stays, or leads to what the actor has to leave."""
     return not made_lately(scene, row) and (
-        is_uninstalled(scene, row)
-        or leaves_its_users(scene, row)
-        or of_another_release(scene, row)
-        or found_by_install(scene, row)
+        of_staying_release(scene, row) or leads_to_kept(scene, row)
     )
 
 

@@ -50,6 +50,16 @@ KEPT_ASKED: Final = 4_096
 """LIMIT: objects of one manager that are counted, 0.3 us each; of more it is not told."""
 
 
+def of_staying_release(scene: Scene, row: int) -> bool:
+    """Whether an object is of a release that stays, or was there before one that failed."""
+    return (
+        is_uninstalled(scene, row)
+        or leaves_its_users(scene, row)
+        or of_another_release(scene, row)
+        or found_by_install(scene, row)
+    )
+
+
 def is_uninstalled(scene: Scene, row: int) -> bool:
     """Whether the release that an object is of is taken away as a whole, and who has it made stays.
 
