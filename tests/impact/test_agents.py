@@ -9,11 +9,13 @@ import pytest
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
+from support.writes import body, trimmed
 from suture.impact.causes.counters import taken_from
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.estimate import estimate
 from suture.impact.nodes.agents import SUCCESSION_S
 from suture.impact.project import project
+from suture.model.actor import Actor
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
@@ -371,16 +373,58 @@ def mounted(driver: str) -> list[ClusterObject]:
 )
 def test_a_driver_whose_volumes_are_mounted(path: str, ready: int, asked: str, wanted: int) -> None:
     """Wherever it runs and whatever it asks for: by the directory that it has at the kubelet."""
-    driver = agent("driver", "storage", priority="", host_network=False, ready=ready)
-    used, volumes = mounted(f"{asked}.example.com"), [{"hostPath": {"path": path}}, {"name": "x"}]
-    body = msgspec.json.encode({"spec": {"template": {"spec": {"volumes": volumes}}}})
-    request = msgspec.structs.replace(delete(driver[0]), old_body=body)
-    view = GraphView(graph_of(driver, used, nodes()), History())
+    driver = registers(path, "driver", ready=ready)
+    assert driver_wanted(driver, mounted(f"{asked}.example.com")) == wanted
 
-    (removed,) = [one for one in effects(impact_of(request, view), ObjectsRemoved)
+
+BLOCK = "/var/lib/kubelet/plugins/block.example.com/"
+
+
+def registers(
+    path: str = BLOCK, name: str = "driver", space: str = "storage", **parts: Any
+) -> list[ClusterObject]:
+    """Make a DaemonSet that has a directory of its nodes, with a pod on each of some."""
+    made, *pods = agent(name, space, priority="", host_network=False, **parts)
+    volumes = [{"hostPath": {"path": path}}, {"name": "x"}]
+    spec = {"template": {"spec": {"volumes": volumes}}}
+    read = trimmed(DAEMON_SETS, body("DaemonSet", name, space, apiVersion="apps/v1", spec=spec))
+    return [msgspec.structs.replace(made, needs=read.needs), *pods]
+
+
+def driver_wanted(
+    *things: list[ClusterObject], history: History | None = None, by: Actor | None = None
+) -> int:
+    """Return how many DaemonSets are wanted when the first is deleted."""
+    view = GraphView(graph_of(*things, nodes()), history or History())
+    impact = impact_of(delete(things[0][0], by=by), view, now=START, by=by)
+    (removed,) = [one for one in effects(impact, ObjectsRemoved)
                   if one.resource == str(DAEMON_SETS)]  # fmt: skip
+    return removed.wanted
 
-    assert removed.wanted == wanted
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        pytest.param({}, 0, id="on all its nodes"),
+        pytest.param({"ready": 9}, 1, id="but for one node"),
+        pytest.param({"created": OLD - 3600}, 1, id="there before"),
+        pytest.param({"path": "/var/lib/kubelet/plugins/file.example.com"}, 1, id="another driver"),
+    ],
+)
+def test_a_driver_that_another_agent_has_taken_over(parts: dict[str, Any], wanted: int) -> None:
+    """It may leave the nodes on which a later one serves the same volumes."""
+    later = registers(**{"name": "next", "created": START.utc_s - 600, **parts})
+    assert driver_wanted(registers(), mounted("block.example.com"), later) == wanted
+
+
+def test_a_driver_of_one_pool_stands_in_for_no_other() -> None:
+    """The incident: as many agents of the same driver, on other nodes."""
+    other, *pods = registers(name="next", created=START.utc_s - 600)
+    pods = [
+        msgspec.structs.replace(one, facts=PodFacts(ready=True, node=f"other-{number}"))
+        for number, one in enumerate(pods)
+    ]
+    assert driver_wanted(registers(), mounted("block.example.com"), [other, *pods]) == 1
 
 
 @pytest.mark.parametrize(
@@ -395,15 +439,7 @@ def test_a_driver_that_hangs_on_its_operator(account: str, asked: str, wanted: i
     """The Deployment of an operator asks for nothing but what its pods say; nodes do as before."""
     need = Need(Edge.SERVICE_ACCOUNT, ObjectKey(SERVICE_ACCOUNTS, "lb", account))
     parent = msgspec.structs.replace(thing(DEPLOYMENTS, "operator", "lb"), needs=(need,))
-    driver = agent("driver", "lb", priority="", host_network=False)
+    driver = registers(space="lb")
     driver[0] = msgspec.structs.replace(driver[0], owners=(owner(parent),))
-    volumes = [{"hostPath": {"path": "/var/lib/kubelet/plugins/block.example.com/"}}]
-    body = msgspec.json.encode({"spec": {"template": {"spec": {"volumes": volumes}}}})
-    request = msgspec.structs.replace(delete(driver[0]), old_body=body)
-    things = parent, thing(SERVICE_ACCOUNTS, account, "lb"), driver, nodes()
-    view = GraphView(graph_of(*things, mounted(f"{asked}.example.com")), History())
-
-    (removed,) = [one for one in effects(impact_of(request, view), ObjectsRemoved)
-                  if one.resource == str(DAEMON_SETS)]  # fmt: skip
-
-    assert removed.wanted == wanted
+    beside = [parent, thing(SERVICE_ACCOUNTS, account, "lb")]
+    assert driver_wanted(driver, beside, mounted(f"{asked}.example.com")) == wanted

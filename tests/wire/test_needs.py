@@ -604,3 +604,20 @@ def test_selectors_with_expressions_keep_their_meaning() -> None:
     )
     wanted = Selector((Requirement("tier", Operator.NOT_IN, ("cache", "db")),))
     assert selections(thing) == (Selection(names.PODS, "shop", wanted),)
+
+
+def test_a_daemon_set_registers_drivers_in_directories_of_the_kubelet() -> None:
+    """Each once, whatever the kubelet's own directory; the directory of all of them is none."""
+    at = [
+        "/var/lib/kubelet/plugins/block.example.com/",
+        "/data/kubelet/plugins/file.example.com",
+        "/var/lib/kubelet/plugins/file.example.com",
+        "/var/lib/kubelet/plugins/",
+        "/var/lib/kubelet/plugins/file.example.com/socket",
+        "/var/lib/kubelet/plugins_registry/",
+    ]
+    volumes = [*({"name": "x", "hostPath": {"path": path}} for path in at), {"name": "y"}]
+    expected = [f"driver csidrivers {name}.example.com?" for name in ("block", "file")]
+    spec = {"template": {"spec": {"volumes": volumes}}}
+    assert [one for one in needs(names.DAEMON_SETS, spec) if "driver" in one] == expected
+    assert [one for one in needs(names.DEPLOYMENTS, spec) if "driver" in one] == []

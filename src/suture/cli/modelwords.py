@@ -34,6 +34,7 @@ WORDS = {
     Edge.VOLUME: "stored on",
     Edge.BOUND_CLAIM: "bound to",
     Edge.STORAGE_CLASS: "class",
+    Edge.DRIVER: "registers",
     Edge.ATTACHED_NODE: "attached to",
     Edge.SNAPSHOT_SOURCE: "taken from",
     Edge.SNAPSHOT_CONTENT: "kept in",

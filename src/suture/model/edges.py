@@ -58,6 +58,8 @@ class Edge(StrEnum):
     BOUND_CLAIM = "bound-claim"
     """A volume, of the claim that it is bound to."""
     STORAGE_CLASS = "storage-class"
+    DRIVER = "driver"
+    """A DaemonSet, of the driver of volumes that it registers on its nodes."""
     ATTACHED_NODE = "attached-node"
     """A VolumeAttachment, of the node that the volume is attached to."""
     SNAPSHOT_SOURCE = "snapshot-source"

@@ -27,18 +27,9 @@ class _Container(msgspec.Struct, gc=False):
     image: str = ""
 
 
-class _HostPath(msgspec.Struct, gc=False):
-    path: str = ""
-
-
-class _Volume(msgspec.Struct, rename="camel", gc=False):
-    host_path: _HostPath | None = None
-
-
 class _PodSpec(msgspec.Struct, rename="camel", gc=False):
     init_containers: list[_Container] | None = None
     containers: list[_Container] | None = None
-    volumes: list[_Volume] | None = None
 
 
 class _PodTemplate(msgspec.Struct, gc=False):
@@ -150,13 +141,6 @@ def images_of(body: bytes) -> tuple[str, ...]:
     return tuple(
         sorted(one.image for one in (*(pod.init_containers or ()), *(pod.containers or ())))
     )
-
-
-def host_paths(body: bytes) -> list[str]:
-    """Return the paths of their nodes that the pods of a workload mount; none where it is odd."""
-    pod = _pod_spec(body)
-    volumes = (pod.volumes if pod is not None else None) or ()
-    return [one.host_path.path for one in volumes if one.host_path is not None]
 
 
 def _pod_spec(body: bytes) -> _PodSpec | None:

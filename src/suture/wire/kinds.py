@@ -113,6 +113,7 @@ from suture.wire.workloadshapes import (
     cron_job,
     cron_job_needs,
     daemon_set,
+    daemon_set_needs,
     job,
     replicated,
     replication_controller,
@@ -137,7 +138,9 @@ SHAPES: Mapping[Resource, Shape] = {
     names.STATEFUL_SETS: Shape(
         "StatefulSet", WorkloadDocument, replicated, workload_needs, apart=True
     ),
-    names.DAEMON_SETS: Shape("DaemonSet", WorkloadDocument, daemon_set, workload_needs, apart=True),
+    names.DAEMON_SETS: Shape(
+        "DaemonSet", WorkloadDocument, daemon_set, daemon_set_needs, apart=True
+    ),
     names.JOBS: Shape("Job", WorkloadDocument, job, workload_needs, apart=True),
     names.CRON_JOBS: Shape("CronJob", CronJobDocument, cron_job, cron_job_needs, apart=True),
     names.REPLICATION_CONTROLLERS: Shape(

@@ -6,6 +6,7 @@ Source: apps/v1, batch/v1, core/v1 ReplicationController.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -13,8 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from suture.model.edges import Need
-from suture.model.names import ObjectKey
+from suture.model.edges import Edge, Need
+from suture.model.names import DRIVERS, ObjectKey
 from suture.model.objects import Facts, WorkloadFacts
 from suture.model.placement import ANYWHERE, Placement
 from suture.model.podneeds import PodNeeds, PodRefs
@@ -87,6 +88,22 @@ class ControllerDocument(ManagedDocument, gc=False):
 
     spec: _Controller | None = None
     status: _WorkloadStatus | None = None
+
+
+class _HostPath(msgspec.Struct, gc=False):
+    path: str = ""
+
+
+class _HostVolume(msgspec.Struct, rename="camel", gc=False):
+    host_path: _HostPath | None = None
+
+
+class _HostSpec(msgspec.Struct, gc=False):
+    volumes: list[_HostVolume] | None = None
+
+
+class _HostTemplate(msgspec.Struct, gc=False):
+    spec: _HostSpec | None = None
 
 
 class _JobTemplate(msgspec.Struct, gc=False):
@@ -190,6 +207,30 @@ def workload_needs(
         if one.spec is not None and one.spec.storage_class_name
     }
     return _template_needs(spec.template, key, spec.service_name or "", tuple(sorted(classes)))
+
+
+_host_decoder = msgspec.json.Decoder(_HostTemplate | None)
+_PLUGINS = b"/plugins/"
+_DIRECTORY = re.compile(r".*/plugins/([^/]+)/?")
+"""Where the kubelet finds a driver. SOURCE: Kubernetes CSI documentation, "Deploying a CSI Driver
+on Kubernetes" (the socket lies in `/var/lib/kubelet/plugins/<driver name>`)."""
+
+
+def daemon_set_needs(
+    doc: WorkloadDocument, key: ObjectKey, labels: Mapping[str, str]
+) -> Sequence[Need]:
+    """Return what a DaemonSet's pods will name, and the drivers that they register on nodes."""
+    needs = workload_needs(doc, key, labels)
+    template = doc.spec.template if doc.spec is not None else ABSENT
+    # WHY first: of most DaemonSets this is all that is done.
+    if not isinstance(needs, PodNeeds) or _PLUGINS not in bytes(template):
+        return needs
+    found = _host_decoder.decode(template)
+    volumes = found.spec.volumes if found is not None and found.spec is not None else None
+    paths = [one.host_path.path for one in volumes or () if one.host_path is not None]
+    names = {match[1]: None for match in map(_DIRECTORY.fullmatch, paths) if match is not None}
+    registers = [Need(Edge.DRIVER, ObjectKey(DRIVERS, "", name), optional=True) for name in names]
+    return needs.also(tuple(registers)) if registers else needs
 
 
 def cron_job_needs(

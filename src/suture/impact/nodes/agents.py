@@ -12,7 +12,7 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.parents import SIBLINGS
-from suture.impact.nodes.drivers import mounts_volumes
+from suture.impact.nodes.drivers import mounted_drivers
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
@@ -60,19 +60,20 @@ def needed_by_nodes(scene: Scene, row: int) -> bool:
     system's own namespaces only what most nodes have, and nobody named: it goes along with a custom
     resource. WHY not by name there: agents for logs and metrics ask for as much as networks do.
     So is whatever runs on most nodes and hangs on settings that somebody else takes away, and the
-    driver of volumes that pods have mounted, wherever it is: two of one driver cannot run at once.
+    driver of volumes that pods have mounted, wherever it is, until another has it on all its nodes.
     """
     view = scene.view
     if _hangs_on_settings(scene, row):
         return _widely(view, _pods(view, row)[1]) and not scene.tied(row)
-    drives = row in scene.direct and mounts_volumes(view, scene.request.old_body)
+    drives = mounted_drivers(view, row) if row in scene.direct else []
     if not (drives or _is_agent(view, row)):
         return False
     running, ready = _pods(view, row)
     if not ready or ready * 100 < running * READY_PERCENT:
         return False
     if drives:
-        return not made_lately(scene, row)
+        handed_on = all(_handed_on(scene, row, one) for one in drives)
+        return not (handed_on or made_lately(scene, row))
     if not view.namespace(row).startswith(RESERVED) and not (
         _goes_along(scene, row) and _widely(view, ready)
     ):
@@ -148,6 +149,30 @@ def _has_successor(scene: Scene, row: int, ready: int) -> bool:
         _succeeds(scene, one, row, ready)
         for one in scene.view.named_by(NODE_CRITICAL, Edge.PRIORITY_CLASS)
     )
+
+
+def _handed_on(scene: Scene, row: int, driver: ObjectKey) -> bool:
+    """Whether a later agent that stays has registered a driver on each node that has this one.
+
+    WHY each: a driver may have an agent for every pool, and then none stands in for another.
+    """
+    view, nodes = scene.view, _nodes_of(scene.view, row)
+    return any(
+        one != row
+        and view.resource(one) == DAEMON_SETS
+        and scene.stays(one)
+        and not view.gone(one)
+        and _later(view, one, row)
+        and nodes <= _nodes_of(view, one)
+        for one in view.named_by(driver, Edge.DRIVER)
+    )
+
+
+def _nodes_of(view: GraphView, row: int) -> set[int | None]:
+    """Return the nodes on which pods of a DaemonSet are Ready."""
+    kinds = view.classes_owned(row)
+    pods = [pod for kind in kinds for pod in view.pods_alike(kind) if view.serves(pod)]
+    return {view.node_of(pod) for pod in pods}
 
 
 def _keeps_nodes(placement: Placement) -> bool:

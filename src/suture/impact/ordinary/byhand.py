@@ -78,6 +78,7 @@ SYSTEM: Final = "system-"
 
 _MOUNTS: Final = frozenset({Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT})
 _WORDS: Final = frozenset(Edge) - {Edge.OWNER}
+_STANDS: Final = (Edge.PARENT, Edge.DRIVER)
 
 
 def goes_next(scene: Scene, row: int) -> bool:
@@ -195,7 +196,7 @@ def _is_apart(view: GraphView, workload: int) -> bool:
         return False
     if view.has_owner(workload) or view.namespace(workload).startswith(RESERVED):
         return False
-    if view.uses(workload, _WORDS) or view.targets(workload, Edge.PARENT):
+    if view.uses(workload, _WORDS) or any(view.targets(workload, one) for one in _STANDS):
         return False
     if any(
         view.name(one).startswith(SYSTEM) for one, _ in view.targets(workload, Edge.PRIORITY_CLASS)
