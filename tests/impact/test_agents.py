@@ -443,3 +443,28 @@ def test_a_driver_that_hangs_on_its_operator(account: str, asked: str, wanted: i
     driver[0] = msgspec.structs.replace(driver[0], owners=(owner(parent),))
     beside = [parent, thing(SERVICE_ACCOUNTS, account, "lb")]
     assert driver_wanted(driver, beside, mounted(f"{asked}.example.com")) == wanted
+
+
+DEPLOYER = operator("system:serviceaccount:storage:deployer")
+
+
+@pytest.mark.parametrize(
+    ("back", "by", "wanted"),
+    [
+        pytest.param(2, DEPLOYER, 0, id="each made anew"),
+        pytest.param(1, DEPLOYER, 1, id="one of them"),
+        pytest.param(0, DEPLOYER, 1, id="uninstalled"),
+        pytest.param(2, operator("system:serviceaccount:ci:deployer"), 1, id="from elsewhere"),
+    ],
+)
+def test_a_driver_of_which_the_parts_are_made_anew(back: int, by: Actor, wanted: int) -> None:
+    """Its own deployer has taken its Deployments away and made them again; next is the agent."""
+    history, identity, parts = History(), by.user.username, []
+    for number in range(3):
+        part = thing(DEPLOYMENTS, f"part-{number}", "storage", facts=WorkloadFacts(replicas=1))
+        history.note_removed(part.uid, part.key, START, by=identity)
+        if number < back:
+            parts.append(msgspec.structs.replace(part, uid=f"anew-{number}"))
+            history.note_created(f"anew-{number}", identity, identity, part.key, START)
+    driver, used = registers(), mounted("block.example.com")
+    assert driver_wanted(driver, used, parts, history=history, by=by) == wanted

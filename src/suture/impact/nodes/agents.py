@@ -14,12 +14,15 @@ from suture.impact.causes.counters import taken_from
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.nodes.drivers import mounted_drivers
 from suture.impact.ordinary.hands import made_lately
+from suture.impact.ordinary.uninstalled import made_again
 from suture.impact.scene import Scene
+from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     CONFIG_MAPS,
     DAEMON_SETS,
+    DEPLOYMENTS,
     NODES,
     PRIORITY_CLASSES,
     RESERVED,
@@ -37,6 +40,12 @@ SETTINGS: Final = (CONFIG_MAPS, SECRETS)
 
 READY_PERCENT: Final = 50
 """Share of an agent's pods that are Ready, under which nodes do without it already."""
+
+ROUND: Final = (DEPLOYMENTS, DAEMON_SETS)
+"""Of what types a driver has its parts."""
+
+BACK: Final = 2
+"""LIMIT: parts that a deployer has made again, before it is believed of the agent of all nodes."""
 
 NAMED: Final = 16
 """LIMIT: objects of a collection that are looked at for what they are: they are of one type."""
@@ -60,7 +69,8 @@ def needed_by_nodes(scene: Scene, row: int) -> bool:
     system's own namespaces only what most nodes have, and nobody named: it goes along with a custom
     resource. WHY not by name there: agents for logs and metrics ask for as much as networks do.
     So is whatever runs on most nodes and hangs on settings that somebody else takes away, and the
-    driver of volumes that pods have mounted, wherever it is, until another has it on all its nodes.
+    driver of volumes that pods have mounted, wherever it is, until another has it on all its nodes,
+    or its own deployer is about to make it anew.
     """
     view = scene.view
     if _hangs_on_settings(scene, row):
@@ -73,7 +83,7 @@ def needed_by_nodes(scene: Scene, row: int) -> bool:
         return False
     if drives:
         handed_on = all(_handed_on(scene, row, one) for one in drives)
-        return not (handed_on or made_lately(scene, row))
+        return not (handed_on or made_lately(scene, row) or _is_of_a_round(scene, row))
     if not view.namespace(row).startswith(RESERVED) and not (
         _goes_along(scene, row) and _widely(view, ready)
     ):
@@ -166,6 +176,20 @@ def _handed_on(scene: Scene, row: int, driver: ObjectKey) -> bool:
         and nodes <= _nodes_of(view, one)
         for one in view.named_by(driver, Edge.DRIVER)
     )
+
+
+def _is_of_a_round(scene: Scene, row: int) -> bool:
+    """Whether an agent is deleted to be made anew, as what runs beside it was within the hour.
+
+    By an account that lives there, one after the other, each made by it again. So a deployer of
+    drivers brings its next version. An uninstaller makes nothing again.
+    """
+    view, account = scene.view, account_of(scene.actor.user.username)
+    space = view.namespace(row)
+    if account is None or account.namespace != space or scene.change.direct != (row,):
+        return False
+    beside = [one for kind in ROUND for one in view.rows(kind, space)[:SIBLINGS]]
+    return sum(made_again(scene, one) for one in beside if scene.stays(one)) >= BACK
 
 
 def _nodes_of(view: GraphView, row: int) -> set[int | None]:

@@ -148,7 +148,7 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
             and one not in scene.removed
             and not _just_begun(scene, one)
         ]
-        back = sum(_made_again(scene, one) for one in rest)
+        back = sum(made_again(scene, one) for one in rest)
         if gone - back > max(PART, len(rest)):
             return True
     return False
@@ -157,12 +157,12 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
 def _just_begun(scene: Scene, row: int) -> bool:
     """Whether a workload was made within the hour, in the place of nothing, and serves nobody."""
     view = scene.view
-    if not scene.is_new(row) or _made_again(scene, row):
+    if not scene.is_new(row) or made_again(scene, row):
         return False
     return not ready_of(view, row)
 
 
-def _made_again(scene: Scene, row: int) -> bool:
+def made_again(scene: Scene, row: int) -> bool:
     """Whether the actor made an object within the hour, in the place of one that it removed."""
     view, identity = scene.view, scene.actor.user.username
     before = view.history.removed_at(view.key(row))
