@@ -23,8 +23,8 @@ from suture.impact.project import project
 from suture.model.actor import Actor
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, INGRESSES, PODS, SERVICES, Resource
-from suture.model.objects import ClusterObject, PodFacts, RouteFacts, ServiceRef
+from suture.model.names import CRON_JOBS, DEPLOYMENTS, INGRESSES, PODS, SERVICES, Resource
+from suture.model.objects import ClusterObject, PodFacts, RouteFacts, ServiceRef, WorkloadFacts
 
 APPLICATIONS = Resource("gitops.example.com", "applications")
 SHOP = thing(APPLICATIONS, "shop", "gitops")
@@ -110,6 +110,38 @@ def test_what_is_no_other_name(told: object) -> None:
 def test_a_service_that_is_named_yet() -> None:
     """Routes are turned to the next before the name goes."""
     assert replaced(more=(ROUTE,)) == (1, 0)
+
+
+def schedule(name: str) -> ClusterObject:
+    kept = (Need(Edge.MANAGED_BY, SHOP.key),)
+    return msgspec.structs.replace(
+        thing(CRON_JOBS, name, "prod", facts=WorkloadFacts()), needs=kept
+    )
+
+
+@pytest.mark.parametrize(
+    ("new", "taken", "by", "expected"),
+    [
+        pytest.param(1, 0, HANDLER, 1, id="one for one"),
+        pytest.param(10, 9, HANDLER, 1, id="ten for ten"),
+        pytest.param(9, 9, HANDLER, 0, id="more go than came"),
+        pytest.param(0, 0, HANDLER, 0, id="nothing was made"),
+        pytest.param(1, 0, STRANGER, 0, id="by a stranger"),
+    ],
+)
+def test_schedules_that_get_other_names(new: int, taken: int, by: Actor, expected: int) -> None:
+    """They have no pods between their hours; the incident is an application whose schedules end."""
+    old = [schedule(f"old-{number}") for number in range(taken + 1)]
+    made = [schedule(f"new-{number}") for number in range(new)]
+    view, name = view_of(SHOP, old, made), HANDLER.user.username
+    for one in made:
+        view.history.note_created(one.uid, name, name, one.key, START)
+    now = START.plus_s(60)
+    for gone in old[1:]:
+        request = delete(gone, by=by)
+        remember(request, project(request, view), view, now)
+    impact = impact_of(delete(old[0], by=by), view, by=by, now=now)
+    assert [one.replaced for one in effects(impact, ObjectsRemoved)] == [expected]
 
 
 def bare(space: str, name: str = "tool", *, ready: bool = True) -> list[ClusterObject]:

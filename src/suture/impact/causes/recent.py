@@ -64,6 +64,7 @@ from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
     CONFIG_MAPS,
+    CRON_JOBS,
     DEPLOYMENTS,
     NAMESPACES,
     NETWORK_POLICIES,
@@ -99,7 +100,7 @@ MOUNTED: Final = frozenset({SECRETS, CONFIG_MAPS, SERVICE_ACCOUNTS})
 
 _MOUNTS: Final = frozenset({Edge.SECRET, Edge.CONFIG_MAP, Edge.SERVICE_ACCOUNT, Edge.PULL_SECRET})
 
-PARTS: Final = frozenset({SERVICES, DEPLOYMENTS})
+PARTS: Final = frozenset({SERVICES, DEPLOYMENTS, CRON_JOBS})
 """What a release or application keeps under another name when that changes.
 WHY no sets: what they hold is not there under another name."""
 

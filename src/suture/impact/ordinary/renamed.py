@@ -24,7 +24,7 @@ from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import NAMESPACES, SERVICES, ObjectKey
+from suture.model.names import CRON_JOBS, NAMESPACES, SERVICES, ObjectKey
 from suture.model.objects import ServiceFacts
 from suture.model.writes import HOUR_S
 
@@ -117,7 +117,12 @@ def _made(scene: Scene, row: int, keeper: int) -> bool:
 
 
 def _as_good(view: GraphView, new: int, old: int) -> bool:
-    """Whether one part has as many ready pods as another, a Service on the same ports, and one."""
+    """Whether one part has as many ready pods as another, a Service on the same ports, and one.
+
+    WHY no pods of a schedule: it has none between its hours, and the next is one once it is made.
+    """
+    if view.resource(new) == CRON_JOBS:
+        return True
     if view.resource(new) != SERVICES:
         return ready_of(view, new) >= max(1, ready_of(view, old))
     its, mine = view.facts(new), view.facts(old)
