@@ -15,6 +15,7 @@ from suture.lab.clusters.scribe import Scribe, Writer
 from suture.model.names import (
     API_SERVICES,
     CRDS,
+    DRIVERS,
     INGRESS_CLASSES,
     MUTATING_WEBHOOKS,
     NAMESPACES,
@@ -33,7 +34,10 @@ ENVELOPE = frozenset({"apiVersion", "kind", "metadata"})
 SSD, SSD_KEPT, HDD = "ssd", "ssd-retain", "hdd"
 """The storage classes that claims name."""
 
-_CSI = {"provisioner": "disk.csi.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+DRIVER = "disk.csi.example.com"
+"""What has the volumes of a made cluster."""
+
+_CSI = {"provisioner": DRIVER, "volumeBindingMode": "WaitForFirstConsumer"}
 _IN_LINES = {
     KINDS[resource].kind: resource
     for resource in (CRDS, API_SERVICES, VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
@@ -46,6 +50,7 @@ NAMED: Mapping[Resource, Mapping[str, Object]] = {
         SSD: {**_CSI, "reclaimPolicy": "Delete"},
         SSD_KEPT: {**_CSI, "reclaimPolicy": "Retain"},
     },
+    DRIVERS: {DRIVER: {"spec": {"attachRequired": True, "podInfoOnMount": False}}},
     PRIORITY_CLASSES: {
         "batch-low": {"value": -100},
         "business-critical": {"value": 100_000},

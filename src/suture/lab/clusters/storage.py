@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from suture.lab.clusters.apps import App
 from suture.lab.clusters.chance import dice
-from suture.lab.clusters.ground import SSD, SSD_KEPT
+from suture.lab.clusters.ground import DRIVER, SSD, SSD_KEPT
 from suture.lab.clusters.plan import Plan
 from suture.lab.clusters.scribe import Scribe, Writer
 from suture.lab.clusters.working import CLAIM_GB
@@ -28,7 +28,6 @@ from suture.model.names import (
 KEPT = 0.3
 """The part of StatefulSets whose volumes outlive their claims."""
 
-DRIVER = "disk.csi.example.com"
 SNAPSHOT_CLASS = "nightly"
 CAPACITY = {"storage": f"{CLAIM_GB}Gi"}
 

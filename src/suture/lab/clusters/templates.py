@@ -11,6 +11,7 @@ from random import Random
 from suture.lab.clusters.apps import App
 from suture.lab.clusters.bodies import Object
 from suture.lab.clusters.chance import dice, suffix
+from suture.lab.clusters.ground import DRIVER
 from suture.lab.clusters.plan import Plan
 from suture.model.names import DAEMON_SETS, STATEFUL_SETS
 
@@ -35,6 +36,9 @@ REFERENCES = (
     "volumes",
 )
 """What of a pod's spec names other objects, its containers apart."""
+
+DRIVER_AGENT = "csi-node"
+"""The DaemonSet by which nodes have the volumes of the cluster."""
 
 CLIENTS = 0.4
 """The part of apps that knows another Service of its namespace by name."""
@@ -176,6 +180,10 @@ def _read(plan: Plan, app: App, main: Object, rng: Random) -> list[Object]:
         variables.append({"name": "UPSTREAM_URL", "value": host})
     if app.controller == STATEFUL_SETS:
         main["volumeMounts"].append({"name": "data", "mountPath": "/var/lib/data"})
+    if app.platform and app.name == DRIVER_AGENT:
+        path = f"/var/lib/kubelet/plugins/{DRIVER}"
+        volumes.append({"name": "plugin", "hostPath": {"path": path, "type": "DirectoryOrCreate"}})
+        main["volumeMounts"].append({"name": "plugin", "mountPath": "/csi"})
     return volumes
 
 
