@@ -12,7 +12,7 @@ from support.cluster import START, delete, graph_of, owner, service, thing, work
 from support.writes import body, trimmed
 from suture.impact.causes.recent import remember
 from suture.impact.effects import PrivilegeLost, ReferenceBroken
-from suture.impact.ordinary.byhand import OF_ONE_FILE
+from suture.impact.ordinary.onefile import OF_ONE_FILE
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
