@@ -110,6 +110,12 @@ def test_the_parts_of_an_add_on_go_before_it(resource: Resource) -> None:
     assert lost(seen(*add_on()), resource) == 0
 
 
+def test_an_account_that_says_nothing_has_no_writer() -> None:
+    """The API server keeps no manager of it, where nothing but its name was given."""
+    assert lost(seen(*but(SERVICE_ACCOUNTS, managers=())), SERVICE_ACCOUNTS) == 0
+    assert lost(seen(*but(SERVICE_ACCOUNTS, managers=("terraform",))), SERVICE_ACCOUNTS) > 0
+
+
 def test_not_by_a_machine_and_not_what_is_in_no_file() -> None:
     """The incidents: an operator errs everywhere; a password is not had again."""
     view = seen(*add_on())

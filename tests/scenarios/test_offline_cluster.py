@@ -441,6 +441,23 @@ def test_a_dry_run_changes_nothing() -> None:
     on_a_cluster(body, web())
 
 
+def test_what_says_nothing_has_no_manager() -> None:
+    """As the API server keeps it: who gives but a name manages no field."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        del place
+        accounts = "/api/v1/namespaces/shop/serviceaccounts"
+        head = {"apiVersion": "v1", "kind": "ServiceAccount"}
+        named = {"name": "bare", "namespace": "shop"}
+        bare = await client.create(accounts, {**head, "metadata": named})
+        assert "managedFields" not in bare["metadata"]
+        named = {"name": "said", "labels": {"app": "web"}}
+        said = await client.create(accounts, {**head, "metadata": named})
+        assert len(said["metadata"]["managedFields"]) == 1
+
+    on_a_cluster(body, web())
+
+
 def test_a_token_dies_with_its_account() -> None:
     """As the API server has it: 401 from then on."""
 

@@ -67,7 +67,10 @@ def is_of_one_file(scene: Scene, user: int) -> bool:
 
 
 def _came_together(scene: Scene, target: int, user: int) -> bool:
-    """Whether nobody is known to have made two objects, and all else tells that one hand did."""
+    """Whether nobody is known to have made two objects, and all else tells that one hand did.
+
+    SOURCE: an account of which nothing but the name was said has no writer (measured, 1.36).
+    """
     view, creation = scene.view, scene.view.history.creation
     born = view.created(target)
     if not born or abs(view.created(user) - born) > ONE_FILE_S:
@@ -75,6 +78,8 @@ def _came_together(scene: Scene, target: int, user: int) -> bool:
     if any(creation(view.uid(one)) or scene.marks(one) for one in (target, user)):
         return False
     writers = view.at(target).managers
+    if not writers:
+        return view.resource(target) == SERVICE_ACCOUNTS
     return len(writers) == 1 and writers[0] in view.at(user).managers
 
 

@@ -110,7 +110,7 @@ class Server:
         }
         metadata.pop("resourceVersion", None)
         metadata.pop("deletionTimestamp", None)
-        if manager:
+        if manager and _says(body):
             metadata["managedFields"] = [_managed(manager, str(body.get("apiVersion", "")))]
         if at.namespace:
             metadata["namespace"] = at.namespace
@@ -383,6 +383,16 @@ def _managed(manager: str, version: str) -> Object:
         "fieldsType": "FieldsV1",
         "fieldsV1": {},
     }
+
+
+def _says(body: Object) -> bool:
+    """Whether a new body says more than what it is and its name: only then somebody manages it.
+
+    WHY namespaces: the API server labels them, and counts the label as their maker's.
+    """
+    told = body.keys() - {"apiVersion", "kind", "metadata"}
+    marks = (body.get("metadata") or {}).keys() - {"name", "namespace"}
+    return bool(told or marks or body.get("kind") == "Namespace")
 
 
 def _noted(body: Object, manager: str) -> Object:
