@@ -448,7 +448,7 @@ def test_what_says_nothing_has_no_manager() -> None:
         del place
         accounts = "/api/v1/namespaces/shop/serviceaccounts"
         head = {"apiVersion": "v1", "kind": "ServiceAccount"}
-        named = {"name": "bare", "namespace": "shop"}
+        named: dict[str, Any] = {"name": "bare", "namespace": "shop"}
         bare = await client.create(accounts, {**head, "metadata": named})
         assert "managedFields" not in bare["metadata"]
         named = {"name": "said", "labels": {"app": "web"}}

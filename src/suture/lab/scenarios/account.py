@@ -18,11 +18,22 @@ from suture.journal.query import RECENT_LIMIT, Wanted
 from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.report import GuardMode
 from suture.lab.scenarios.written import Written
-from suture.model.actor import Profile, Stage
+from suture.model.actor import CONSEQUENCE_CONTROLLERS, Profile, Stage
 from suture.model.clock import Window
 from suture.model.names import Resource
 from suture.policy.compile import PolicySet
 from suture.verdict import Answer
+
+
+def is_enrolled(voice: Voice) -> bool:
+    """Whether an actor of a scenario has a stage that the API server can be asked about.
+
+    WHY not who carries out what others asked for: Suture never refuses them, whatever their
+    profile says, and most of what they ask for is not even sent to it.
+    """
+    if voice.client is None or voice.actor.stage == "none":
+        return False
+    return voice.user not in CONSEQUENCE_CONTROLLERS
 
 
 def profile_of(voice: Voice, mode: GuardMode) -> Profile:

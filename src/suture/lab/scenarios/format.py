@@ -127,7 +127,10 @@ class Actor(Closed, frozen=True, kw_only=True):
     ] = None
     stage: Annotated[
         ActorStage,
-        Meta(description="How far Suture enforces this actor; `none` enrols it not at all."),
+        Meta(
+            description="How far Suture enforces this actor; `none` enrols it not at all. Who "
+            "carries out what others asked for, as the deployment-controller, has none."
+        ),
     ] = "enforce"
     note: str = ""
 

@@ -17,6 +17,7 @@ import msgspec
 
 from suture.errors import InputError, SutureError
 from suture.lab.scenarios import waits
+from suture.lab.scenarios.account import is_enrolled
 from suture.lab.scenarios.actors import Voice, voices
 from suture.lab.scenarios.choosing import Meant
 from suture.lab.scenarios.clearing import clear, clear_earlier
@@ -200,11 +201,7 @@ class Runner:
             with self._phase("guard"):
                 self._say(f"guard: {self._guard.mode}")
                 guarding = await stack.enter_async_context(self._guard.watching())
-            enrolled = [
-                voice
-                for voice in speaking.values()
-                if voice.client is not None and voice.actor.stage != "none"
-            ]
+            enrolled = [voice for voice in speaking.values() if is_enrolled(voice)]
             with self._phase("guard"):
                 await guarding.enrol(enrolled)
             if enrolled:
