@@ -243,11 +243,11 @@ def test_data_and_what_is_in_no_namespace_stay_by_a_loose_label() -> None:
 
 
 def test_an_owner_says_more_than_labels() -> None:
-    """What has one goes with that one."""
+    """What has one goes with that one, and is asked for by it."""
     one = front(owners=(owner(OTHER, controller=False),))
     view = world(OTHER, one)
     view.history.note_removed(GATEWAY.uid, GATEWAY.key, START)
-    assert told(view, one) == (0, 0)
+    assert told(view, one) == (0, 1)
 
 
 def test_a_parent_that_was_written_lately_may_want_another() -> None:

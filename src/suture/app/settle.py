@@ -6,17 +6,17 @@ reserved is settled here once the watch shows the effect, and refunded when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from suture.app.signals import Signals
-from suture.app.successors import Successors, controller_of, serves
+from suture.app.successors import Successors, serves
 from suture.impact.causes.explained import ALWAYS_COUNTED
 from suture.impact.causes.turned import LEADING, remember_unread
 from suture.judge import World
 from suture.model.clock import Now
 from suture.model.names import Resource
-from suture.model.objects import ClusterObject, PodState
+from suture.model.objects import ClusterObject, OwnerReference, PodState, controller_of
 
 
 class Settler:
@@ -44,7 +44,7 @@ class Settler:
         if terminates:
             self._settle_removal(thing)
         if self._successors.owed and serves(thing):
-            self._succeed(thing.uid, controller_of(thing.owners))
+            self._succeed(thing.uid, thing.owners)
         for intent in self._world.overlay.seen_written(thing.uid):
             if self._world.ledger.settle(intent, self._clock()):
                 self._signals.settled("settled")
@@ -52,7 +52,7 @@ class Settler:
     def restated(self, state: PodState) -> None:
         """Give back what a pod cost in whose place this one is, where it is Ready now."""
         if self._successors.owed and state.ready:
-            self._succeed(state.uid, controller_of((state.owner,)))
+            self._succeed(state.uid, (state.owner,))
 
     def ended(self, thing: ClusterObject) -> None:
         """Remember that it was there, and settle what was reserved for its removal."""
@@ -70,12 +70,12 @@ class Settler:
                 self._signals.settled("settled")
                 self._successors.took(thing, intent.identity, self._clock())
 
-    def _succeed(self, pod: str, owner: str) -> None:
+    def _succeed(self, pod: str, owners: Sequence[OwnerReference]) -> None:
         """Give back what a pod cost that its operator made another for, which is Ready now."""
-        creation = self._world.history.creation(pod)
-        if creation is None:
+        creation, owner = self._world.history.creation(pod), controller_of(owners)
+        if creation is None or owner is None:
             return
-        gone = self._successors.follows(pod, owner, creation)
+        gone = self._successors.follows(pod, owner.uid, creation)
         now = self._clock()
         if gone is not None and self._world.ledger.recreated(creation.operator, gone, now):
             self._signals.settled("recreated")

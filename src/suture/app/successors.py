@@ -7,14 +7,13 @@ and makes the next, which has another name; from when that one is Ready nothing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from suture.model.bounded import oldest
 from suture.model.clock import Now
 from suture.model.lives import Created
 from suture.model.names import PODS, ObjectKey
-from suture.model.objects import ClusterObject, OwnerReference, PodFacts
+from suture.model.objects import ClusterObject, PodFacts, controller_of
 
 OWED: Final = 16_384
 """LIMIT: owners and operators with pods that nothing has taken the place of, 0.5 kB each. Forgotten
@@ -43,9 +42,9 @@ class Successors:
     def took(self, pod: ClusterObject, identity: str, now: Now) -> None:
         """Take note that an identity removed a pod of an owner."""
         owner = controller_of(pod.owners)
-        if pod.key.resource != PODS or not owner:
+        if pod.key.resource != PODS or owner is None:
             return
-        owed = self._owed.setdefault((owner, identity), [])
+        owed = self._owed.setdefault((owner.uid, identity), [])
         owed.append((pod.key, now.mono_ns))
         del owed[:-OWED_EACH]
         for each in oldest(self._owed, OWED):
@@ -79,8 +78,3 @@ def serves(thing: ClusterObject) -> bool:
     """Whether an object is a pod that is Ready and stays."""
     facts = thing.facts
     return isinstance(facts, PodFacts) and facts.ready and not thing.terminating
-
-
-def controller_of(owners: Sequence[OwnerReference]) -> str:
-    """Return the uid of the controller among owners, empty where none is."""
-    return next((owner.uid for owner in owners if owner.controller), "")

@@ -13,6 +13,7 @@ import msgspec
 
 from suture.model.edges import Need, Selection
 from suture.model.facts import MoreFacts
+from suture.model.groups import is_kubernetes
 from suture.model.labels import Labels
 from suture.model.names import Gvk, ObjectKey, Resource
 from suture.model.placement import ANYWHERE, Placement, Taint
@@ -32,6 +33,14 @@ class OwnerReference(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     uid: str
     controller: bool = False
     blocks_deletion: bool = False
+
+
+def controller_of(owners: Sequence[OwnerReference]) -> OwnerReference | None:
+    """Return the controller among owners, or the custom resource that is the only one."""
+    found = next((owner for owner in owners if owner.controller), None)
+    if found is None and len(owners) == 1 and not is_kubernetes(owners[0].gvk.group):
+        return owners[0]
+    return found
 
 
 class ServiceRef(msgspec.Struct, frozen=True, gc=False, order=True):

@@ -18,6 +18,7 @@ from suture.impact.ground.inventory import leaves_all
 from suture.impact.ground.kinds import is_custom
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, STATEFUL_SETS, ObjectKey
+from suture.model.objects import controller_of
 
 
 def set_ends(view: GraphView, row: int) -> bool:
@@ -44,10 +45,10 @@ def _controllers_of_gone(view: GraphView, claim: ObjectKey) -> Iterator[int]:
     """Yield what controlled the sets of a claim's name that were seen to go, where it is there."""
     for name, _ in set_names(claim):
         went = view.history.removed_at(ObjectKey(STATEFUL_SETS, claim.namespace, name))
-        for owner in went.owners if went is not None else ():
-            parent = view.find_uid(owner.uid) if owner.controller else None
-            if parent is not None:
-                yield parent
+        owner = controller_of(went.owners) if went is not None else None
+        parent = view.find_uid(owner.uid) if owner is not None else None
+        if parent is not None:
+            yield parent
 
 
 def _goes(view: GraphView, parent: int) -> bool:

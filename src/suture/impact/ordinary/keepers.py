@@ -22,7 +22,7 @@ from suture.model import names
 from suture.model.actor import SERVICE_ACCOUNT, IdentityKind, account_of
 from suture.model.habits import RELEASES, managers_of
 from suture.model.names import NAMESPACES, ObjectKey, Resource
-from suture.model.objects import ClusterObject
+from suture.model.objects import ClusterObject, controller_of
 
 BUILT_IN: Final = frozenset(
     {
@@ -98,12 +98,14 @@ def kept_by(scene: Scene, manager: ObjectKey) -> Keeper:
 
 
 def _controller(scene: Scene, thing: ClusterObject) -> Keeper | None:
-    view = scene.view
-    for owner in thing.owners:
-        row = view.find_uid(owner.uid) if owner.controller else None
-        if row is not None and (found := _controls(scene, row)):
-            return found
-    return None
+    owner = controller_of(thing.owners)
+    if owner is None:
+        return None
+    # WHY not of a release: see `keeper_at`.
+    if not owner.controller and any(one.resource == RELEASES for one in managers_of(thing)):
+        return None
+    row = scene.view.find_uid(owner.uid)
+    return _controls(scene, row) if row is not None else None
 
 
 def _controls(scene: Scene, row: int) -> Keeper | None:

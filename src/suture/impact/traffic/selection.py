@@ -40,6 +40,7 @@ from suture.model.objects import (
     CustomFacts,
     ServiceFacts,
     WorkloadFacts,
+    controller_of,
 )
 from suture.model.podtemplate import rollout_of
 from suture.model.references import selections
@@ -237,11 +238,13 @@ def _new_pod(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
     thing, view = made.after, scene.view
     if any(one.controller for one in thing.owners):
         return
-    for source in sorted({*view.selecting(thing.key.namespace, thing.labels)}):
-        if view.resource(source) == SERVICES and any(
-            _controlled(view, pod) for pod in view.pods_of(source)
-        ):
-            yield _moved(scene, source, (), CREATED, foreign=1)
+    if controller_of(thing.owners) is None:
+        for source in sorted({*view.selecting(thing.key.namespace, thing.labels)}):
+            if view.resource(source) == SERVICES and any(
+                _controlled(view, pod) for pod in view.pods_of(source)
+            ):
+                yield _moved(scene, source, (), CREATED, foreign=1)
+    # WHY of these all the same: only one that says `controller` is not taken.
     for source in _takers(view, thing):
         yield _moved(scene, source, (), CREATED, foreign=1)
 

@@ -10,11 +10,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, TypeVar
 
+from suture.model.edges import Edge
 from suture.model.graph.answers import Lot
 from suture.model.graph.naming import FEW, Naming
 from suture.model.graph.rows import ALIVE, FINISHED, POD_CLASS, READY, TERMINATING
 from suture.model.graph.selecting import Matcher
 from suture.model.graph.written import read_facts, unpack_facts, unpack_traits
+from suture.model.groups import is_kubernetes
+from suture.model.habits import RELEASES
 from suture.model.names import Resource
 from suture.model.objects import Facts
 from suture.model.selectors import Selector
@@ -133,18 +136,37 @@ class Bulk(Naming):
 
     def controller(self, row: int) -> int:
         """Return the controller of an object, where it is there and stays; else -1."""
-        graph, owners = self._graph, self._graph.owners
-        holder = graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
+        owners = self._graph.owners
+        holder = self._graph.rows_of.extra[row] if self._kind[self._place[row]].of_pods else row
         link = owners.out_head[holder]
         while link >= 0:
             target = owners.target[link]
-            if (
-                self._flags[target] & (ALIVE | self._leaving) == ALIVE
-                and graph.details.values[owners.detail[link]].controller
-            ):
+            if self._flags[target] & (ALIVE | self._leaving) == ALIVE and self._controls(link):
                 return target
             link = owners.out_next[link]
         return -1
+
+    def _controls(self, link: int) -> bool:
+        """Whether an ownerReference is to a controller, or the only one, to a custom resource.
+
+        WHY: who writes one without a library seldom says `controller`, and a resource that alone
+        owns its children asks for them all the same. Not for parts of a release: what only groups
+        them owns them, too.
+        """
+        owners = self._graph.owners
+        if self._graph.details.values[owners.detail[link]].controller:
+            return True
+        source, target = owners.source[link], owners.target[link]
+        if owners.out_next[link] >= 0 or owners.out_head[source] != link:
+            return False
+        kinds, place = self._kind, self._place
+        if is_kubernetes(kinds[place[target]].resource.group):
+            return False
+        # WHY no pods: they bear no marks of their own.
+        return bool(self._flags[source] & POD_CLASS) or not any(
+            kinds[place[mark]].resource == RELEASES
+            for mark, _ in self.targets(source, Edge.MANAGED_BY)
+        )
 
     def owner_rows(self, row: int) -> list[int]:
         """Return what an object names as its owners, there or not."""

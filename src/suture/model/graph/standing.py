@@ -46,17 +46,15 @@ class Standing(Bulk):
 
     def controllers(self, row: int, most: int) -> list[int]:
         """Return the controller of an object, the controller of that, and so on, `most` of them."""
-        owners, flags, values = self._graph.owners, self._flags, self._graph.details.values
-        heads, targets, details, further = (
-            owners.out_head, owners.target, owners.detail, owners.out_next,
-        )  # fmt: skip
+        owners, flags = self._graph.owners, self._flags
+        heads, targets, further = owners.out_head, owners.target, owners.out_next
         there, extra = ALIVE | self._leaving, self._graph.rows_of.extra
         found: list[int] = []
         while len(found) < most:
             link = heads[extra[row] if self._kind[self._place[row]].of_pods else row]
             while link >= 0:
                 row = targets[link]
-                if flags[row] & there == ALIVE and values[details[link]].controller:
+                if flags[row] & there == ALIVE and self._controls(link):
                     found.append(row)
                     break
                 link = further[link]
@@ -69,14 +67,14 @@ class Standing(Bulk):
 
         `through`: and those that name what it owns of this type, unless that is gone.
         """
-        owners, flags, values = self._graph.owners, self._flags, self._graph.details.values
-        source, detail, following = owners.source, owners.detail, owners.in_next
+        owners, flags = self._graph.owners, self._flags
+        source, following = owners.source, owners.in_next
         found, between = [], []
         link = owners.in_head[row]
         while link >= 0:
             one = source[link]
             if flags[one] & POD_CLASS:
-                if values[detail[link]].controller:
+                if self._controls(link):
                     found.append(one)
             elif through is not None and not flags[one] & self._leaving:
                 between.append(one)
