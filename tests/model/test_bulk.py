@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from support.cluster import BALANCERS, graph_of, owner, thing
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
-from suture.model.names import CONFIG_MAPS, PODS, SERVICES, ObjectKey
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.habits import RELEASES
+from suture.model.names import CONFIG_MAPS, PODS, SERVICES, ObjectKey, Resource
+from suture.model.objects import ClusterObject, PodFacts, controller_of
 
 STATES = ("ready", "waiting", "finished", "terminating", "leaving")
 DRAWN = st.lists(
@@ -84,6 +85,47 @@ def test_a_controller_is_the_one_that_is_there_and_stays(
         assert view.controller(row) == (there[0] if there else -1)
         assert view.has_owner(row) == bool(view.owners(row))
         assert view.owner_rows(row) == [one.row for one in view.owners(row)]
+
+
+RELEASE = Need(Edge.MANAGED_BY, ObjectKey(RELEASES, "shop", "web"))
+FRONT, OTHER = thing(BALANCERS, "front", "shop"), thing(BALANCERS, "other", "shop")
+SETTINGS = thing(CONFIG_MAPS, "settings", "shop")
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([FRONT, OTHER, SETTINGS]), st.booleans()),
+        max_size=2,
+        unique_by=lambda one: one[0].uid,
+    ),
+    st.booleans(),
+    st.sampled_from([CONFIG_MAPS, PODS]),
+    st.booleans(),
+)
+def test_a_custom_resource_that_alone_owns_an_object_controls_it(
+    drawn: list[tuple[ClusterObject, bool]], goes: bool, resource: Resource, released: bool
+) -> None:
+    """Whether its reference says so or not; of built-in types, and of several, one that says so."""
+    owners = [owner(of, controller=said and of is drawn[0][0]) for of, said in drawn]
+    needs = (RELEASE,) if released and resource != PODS else ()
+    child = msgspec.structs.replace(thing(resource, "child", "shop", owners=owners), needs=needs)
+    graph = graph_of(FRONT, OTHER, SETTINGS, child)
+    if goes:
+        graph.leave(FRONT.uid)
+    view, row = GraphView(graph), graph.row(child.key)
+    assert row is not None
+    said = [of for (of, _), reference in zip(drawn, owners, strict=True) if reference.controller]
+    alone = len(drawn) == 1 and drawn[0][0] is not SETTINGS and not needs
+    asks = said or ([drawn[0][0]] if alone else [])
+    there = [graph.row(of.key) for of in asks if not (goes and of is FRONT)]
+
+    assert view.controller(row) == (there[0] if there else -1)
+    assert view.controllers(row, 1) == there
+    if resource == PODS and there:
+        assert view.classes_controlled(there[0] or 0) == [view.alike(row)]
+    if not needs:
+        found = controller_of(owners)
+        assert ([] if found is None else [found.uid]) == [of.uid for of in asks]
 
 
 @given(st.lists(st.sampled_from([CONFIG_MAPS, SERVICES, BALANCERS]), max_size=9))
