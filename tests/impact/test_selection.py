@@ -239,6 +239,25 @@ def test_a_bare_pod_that_a_controller_takes_for_its_own() -> None:
     assert (found.source.resource, found.cause, found.foreign) == ("daemonsets", "created", 1)
 
 
+def test_members_that_a_plain_reference_ties_to_one_resource() -> None:
+    """Pods that one custom resource alone owns are of one maker; a bare pod among them is not."""
+    cluster = thing(PEERS, "search", "prod")
+    members = [
+        thing(
+            PODS, name, "prod", labels={"app": "search"}, owners=[owner(cluster, controller=False)]
+        )
+        for name in "ab"
+    ]
+    view = view_of(cluster, members, service("search"))
+    stray = body("Pod", "mine", metadata={"labels": {"app": "search"}})
+    third = pod_body(members[0], {"app": "search"})
+
+    (found,) = told(view, write(PODS, None, stray))
+
+    assert (found.source.name, found.cause, found.foreign) == ("search", "created", 1)
+    assert told(view, write(PODS, None, third)) == []
+
+
 def test_a_pod_that_another_takes_is_growth_of_what_takes_it() -> None:
     """Told of the controller too, unless the actor made that controller itself."""
     selector = Selector.of({"app": "agent"})

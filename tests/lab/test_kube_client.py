@@ -72,6 +72,25 @@ async def names(client: KubeClient, namespace: str) -> list[str]:
     return [name for name in found if name != "kube-root-ca.crt"]
 
 
+async def test_what_says_nothing_has_no_manager(client: KubeClient) -> None:
+    """The API server keeps no manager of an object of which nothing but its name was written.
+
+    What is sent with a dry run has one, too, where it says anything: a namespace is given a label.
+    """
+    accounts = resource_path("", "v1", "serviceaccounts", "default")
+    bare: dict[str, Any] = {"metadata": {"name": "says-nothing"}}
+    told: dict[str, Any] = {"metadata": {"name": "says-a-label", "labels": {"a": "b"}}}
+    space = {"metadata": {"name": "says-nothing"}}
+
+    made = await client.create(accounts, bare)
+    labelled = await client.create(accounts, told)
+    dry = await client.create(resource_path("", "v1", "namespaces"), space, dry_run=True)
+
+    assert "managedFields" not in made["metadata"]
+    assert [one["manager"] for one in labelled["metadata"]["managedFields"]] != []
+    assert dry["metadata"]["managedFields"] != []
+
+
 async def test_objects_are_written_and_read(client: KubeClient, namespace: str) -> None:
     """Create, read, replace, patch in all four ways and delete do what they say."""
     path = config_maps(namespace, "one")

@@ -213,6 +213,17 @@ def test_children_of_a_box_are_as_alike_as_it_is() -> None:
     ]
 
 
+def test_the_resource_that_alone_owns_is_told_as_controller() -> None:
+    """Its pods are told as its own, though their reference does not say `controller`."""
+    balancer = thing(BALANCERS, "b", SPACE)
+    owned = [owner(balancer, controller=False)]
+    pods = [thing(PODS, f"p-{at}", SPACE, labels={"app": "web"}, owners=owned) for at in range(9)]
+
+    found = around(graph_of(crd(), balancer, pods, service("web", SPACE)), SERVICE, depth=1)
+
+    assert one(found, "Pod").owner == "Balancer b"
+
+
 def test_depth_bounds_the_walk_and_says_so() -> None:
     """What lies behind the last box is announced."""
     near = around(shop(), SERVICE, depth=1)

@@ -24,6 +24,7 @@ from suture.model.objects import (
     PodFacts,
     ServiceFacts,
     WorkloadFacts,
+    controller_of,
 )
 
 NAMED = 12
@@ -186,11 +187,9 @@ class Maker:
 
     def controller(self, row: int) -> ObjectKey | None:
         """Return the object that controls another; None where none does, or it is gone."""
-        for owner in self.thing(row).owners:
-            if owner.controller:
-                found = self.view.find_uid(owner.uid)
-                return None if found is None else self.thing(found).key
-        return None
+        owner = controller_of(self.thing(row).owners)
+        found = None if owner is None else self.view.find_uid(owner.uid)
+        return None if found is None else self.thing(found).key
 
     def lacks(self, row: int, key: str) -> bool:
         """Whether an object is known not to have an entry that is read of it."""

@@ -168,8 +168,10 @@ def root_of(view: GraphView, row: int) -> int:
     """Return what stands behind an object: the last of its controllers, or itself."""
     seen = {row}
     while True:
-        above = next((one.row for one in view.owners(row) if one.controller), None)
-        if above is None or above in seen:
+        # WHY what says it first: pods whose controller is gone are of one maker still.
+        said = (one.row for one in view.owners(row) if one.controller)
+        above = next(said, view.controller(row))
+        if above < 0 or above in seen:
             return row
         seen.add(above)
         row = above

@@ -241,7 +241,7 @@ def _new_pod(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
     if controller_of(thing.owners) is None:
         for source in sorted({*view.selecting(thing.key.namespace, thing.labels)}):
             if view.resource(source) == SERVICES and any(
-                _controlled(view, pod) for pod in view.pods_of(source)
+                root_of(view, pod) != pod for pod in view.pods_of(source)
             ):
                 yield _moved(scene, source, (), CREATED, foreign=1)
     # WHY of these all the same: only one that says `controller` is not taken.
@@ -427,4 +427,5 @@ def _foreign(view: GraphView, joining: set[int], had: set[int]) -> int:
 
 
 def _controlled(view: GraphView, row: int) -> bool:
+    """Whether a pod says that it has a controller: only then no other adopts it."""
     return any(owner.controller for owner in view.owners(row))
