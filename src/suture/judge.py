@@ -7,18 +7,18 @@ snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from suture.budget.claims import Claim, Receipt
-from suture.impact.causes.parents import accountable
 from suture.impact.causes.recent import remember
 from suture.impact.causes.replaced import replacements
 from suture.impact.causes.together import remember_cut
 from suture.impact.effects import ALL_EFFECTS, Impact
 from suture.impact.estimate import estimate
+from suture.impact.evidence import evidence_of
 from suture.impact.ground.change import Change
 from suture.impact.ground.taking import places_of, takes_away
 from suture.impact.ordinary.deciding import unfounded
@@ -32,8 +32,7 @@ from suture.model.freezes import POLICY as FREEZE
 from suture.model.freezes import Freeze, holding
 from suture.model.grants import Exemption
 from suture.model.graph import GraphView
-from suture.model.names import ObjectKey, Operation, Resource
-from suture.model.objects import ClusterObject
+from suture.model.names import Operation, Resource
 from suture.model.request import Collection, CollectionItem, Request, intent_of
 from suture.policy.evaluate import evaluate
 from suture.policy.rules import Case, Findings, Point, Usage
@@ -65,15 +64,6 @@ __all__ = [
     "note_refused",
     "spared_by_quarantine",
 ]
-
-EVIDENCE_OBJECTS: Final = 8
-"""LIMIT: objects read live before a refusal: 8 reads at once at about 3 ms each stay far under
-the 100 ms that the confirming read may take."""
-
-
-NEW_OBJECTS: Final = 4
-"""LIMIT: objects made a moment ago and not heard of yet that are read before a refusal, too."""
-
 
 SPARED: Final = frozenset(
     {
@@ -222,7 +212,7 @@ def _decided(
         claims=claims,
         receipt=receipt,
         verdict=verdict,
-        evidence=_evidence(change, world, now) if verdict.denies else (),
+        evidence=evidence_of(change, world.view, now) if verdict.denies else (),
         grants=() if verdict.denies else tuple(exemption.taken.values()),
         unmarked=unmarked,
     )
@@ -408,43 +398,3 @@ def note_collection(request: Request, world: World, now: Now) -> None:
             request.extent,
             now,
         )
-
-
-def _evidence(change: Change, world: World, now: Now) -> tuple[ObjectKey, ...]:
-    """Name the objects whose live state could turn a refusal: targets, and who answers for them.
-
-    WHY those: the operator's own watch may have told it that its custom resource wants fewer, or
-    that an owner is going, before ours tells us. Owners that a write names and nobody heard of may
-    be new, and so may be what was let through and has not been heard of: what takes its place.
-    """
-    view = world.view
-    keys: dict[ObjectKey, None] = {}
-    targets = change.direct if change.resized is None else (*change.direct, change.resized.row)
-    for row in targets:
-        keys[view.key(row)] = None
-        for other in accountable(view, row):
-            keys[view.key(other)] = None
-        if len(keys) >= EVIDENCE_OBJECTS:
-            break
-    if change.rewritten is not None:
-        keys.update((key, None) for key in _unheard(view, change.rewritten.after))
-    spaces = {key.namespace for key in keys}
-    new = [
-        key
-        for space in sorted(spaces)
-        for key in world.history.created_lately(space, now)
-        # WHY of a type that has some: of others nothing tells that they are watched.
-        if view.find(key) is None and view.count(key.resource)
-    ]
-    return (*tuple(keys)[:EVIDENCE_OBJECTS], *new[:NEW_OBJECTS])
-
-
-def _unheard(view: GraphView, thing: ClusterObject) -> Iterable[ObjectKey]:
-    """Name the owners of an object that the graph does not hold, of types that it does."""
-    for owner in thing.owners:
-        resource = view.kind(owner.gvk.group, owner.gvk.kind)
-        if resource is None or view.find_uid(owner.uid) is not None:
-            continue
-        some = view.rows(resource)
-        namespaced = not some or view.namespace(some[0])
-        yield ObjectKey(resource, thing.key.namespace if namespaced else "", owner.name)

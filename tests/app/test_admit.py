@@ -22,8 +22,9 @@ from suture.journal.query import Wanted
 from suture.judge import Judgement, judge
 from suture.model.actor import Operators, Profile, Stage, WhenDead
 from suture.model.edges import Edge, Need
-from suture.model.names import SERVICES, ObjectKey, Operation, Resource
-from suture.model.objects import ClusterObject, CustomFacts
+from suture.model.names import PODS, SERVICES, STATEFUL_SETS, ObjectKey, Operation, Resource
+from suture.model.objects import ClusterObject, CustomFacts, PodFacts, WorkloadFacts
+from suture.model.selectors import Selector
 from suture.policy.compile import PolicySet
 
 NEW = ObjectKey(SERVICES, "prod", "checkout-v2")
@@ -120,6 +121,33 @@ async def test_a_refusal_is_confirmed_by_what_was_made_a_moment_ago(pack: Policy
 
     desk.model.live[new.key] = new
     assert (await desk.ask(review(old)))["allowed"]
+
+
+@pytest.mark.parametrize(("ready", "allowed"), [(True, True), (False, False)])
+async def test_a_refusal_is_confirmed_by_the_member_before(
+    pack: PolicySet, *, ready: bool, allowed: bool
+) -> None:
+    """Who takes members in turn knows that the last is back, though our watch has yet to tell."""
+    labels = {"app": "cache"}
+    facts = WorkloadFacts(replicas=3, selector=Selector.of(labels))
+    cache = thing(STATEFUL_SETS, "cache", "prod", facts=facts)
+    members = [
+        thing(
+            PODS, f"cache-{number}", "prod", labels=labels, owners=[owner(cache)],
+            facts=PodFacts(ready=True, node="node-1"),
+        )
+        for number in range(3)
+    ]  # fmt: skip
+    desk = Desk(pack, cache, members, service("cache"), shop(), profile=enforced())
+    assert (await desk.ask(review(members[0])))["allowed"]
+    desk.model.live[members[0].key] = replace(
+        members[0], uid="next", facts=PodFacts(ready=ready, node="node-1")
+    )
+
+    answer = await desk.ask(review(members[1]))
+
+    assert members[0].key in desk.model.read
+    assert answer["allowed"] is allowed
 
 
 async def test_a_refusal_of_what_was_just_read_waits_for_nothing(pack: PolicySet) -> None:
