@@ -128,7 +128,8 @@ def _is(thing: Object, condition: Until) -> bool:
         case "established":
             return has(thing, "Established")
         case "ready":
-            return is_up(thing)
+            # WHY not what is going: a pod that is ended by its kubelet has come to its end, too.
+            return is_up(thing) and "deletionTimestamp" not in thing["metadata"]
 
 
 async def unreached(cluster: Cluster, aims: Iterable[Aim]) -> list[str]:
