@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import time
 from collections.abc import Awaitable
 
@@ -73,6 +74,23 @@ def test_what_is_answered_at_once_keeps_its_place(serve: Serve, pki: Pki) -> Non
         client.send(b"".join(request(body=body) for body in bodies[1:4]))
         assert [client.answer().body for _ in bodies[1:4]] == bodies[1:4]
         assert server.server._site.held_bytes == 0
+
+
+def test_answers_leave_when_all_of_a_turn_is_decided(serve: Serve, pki: Pki) -> None:
+    """Deciding and sending take turns, and not with every request: each finds its memory warm."""
+    sent: list[bool] = []
+
+    def handle(_: str, body: bytes, __: Peer) -> bytes:
+        sent.append(bool(select.select([client.socket], [], [], 0)[0]))
+        return body
+
+    with serve(handle) as server, connect(server, pki) as client:
+        assert client.post("/admit", b"{}").status == 200
+        sent.clear()
+        bodies = [f"[{number}]".encode() for number in range(8)]
+        client.send(b"".join(request(body=body) for body in bodies))
+        assert [client.answer().body for _ in bodies] == bodies
+        assert sent == [False] * 8
 
 
 def test_endless_pipelining_is_ended(serve: Serve, pki: Pki) -> None:

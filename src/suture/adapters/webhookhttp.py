@@ -64,6 +64,7 @@ class Connection(asyncio.Protocol):
         self._read_timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Future[Answered] | None = None  # what is waited for
         self._waiting: deque[_Request] = deque()
+        self._unsent: list[bytes] = []  # answers that leave at the end of this turn
         self._blocked = False
         self._paused = False  # nothing more is read for now
         # the request that is being read
@@ -346,7 +347,17 @@ class Connection(asyncio.Protocol):
 
     def _write(self, status: int, body: bytes, *, closes: bool) -> None:
         self._site.answers[status] += 1
-        self._transport.write(written(status, body, closes=closes))
+        self._unsent.append(written(status, body, closes=closes))
+        if closes:
+            self.send()
+        elif len(self._unsent) == 1:
+            self._site.answered(self, self._loop)
+
+    def send(self) -> None:
+        """Write what was answered and has not left yet, in one go."""
+        unsent, self._unsent = self._unsent, []
+        if unsent and not self._transport.is_closing():
+            self._transport.write(b"".join(unsent))
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         """Answer what is wrong and close; to one who is not known yet, only close."""
@@ -374,6 +385,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _close(self) -> None:
+        self.send()
         self._open = False
         self._stop_reading_requests()
         self._transport.close()
