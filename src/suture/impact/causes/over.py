@@ -13,7 +13,14 @@ from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import in_work
 from suture.impact.ground.cascade import closure
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, SNAPSHOT_CONTENTS
+from suture.model.names import (
+    CLAIMS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    PODS,
+    SNAPSHOT_CONTENTS,
+    STATEFUL_SETS,
+)
 from suture.model.objects import CustomFacts, Ended, WorkloadFacts
 
 SNAPSHOTS: Final = "snapshot.storage.k8s.io"
@@ -26,7 +33,7 @@ def is_over(view: GraphView, parent: int) -> bool:
     """Whether an object, or one above it that controls it, is custom work that has ended.
 
     What does not say when it ended is believed where nothing below it speaks against that: a
-    Deployment, which is there to run for ever, or, where it failed, any pod that is Ready.
+    workload that is there to run for ever, or, where it failed, any pod that is Ready.
     """
     return any(_is_over(view, one) for one in (parent, *view.controllers(parent, CLIMBED)))
 
@@ -48,7 +55,7 @@ def _runs(view: GraphView, row: int, ended: Ended) -> bool:
     facts = view.facts(row)
     return (
         isinstance(facts, WorkloadFacts)
-        and view.resource(row) in {DEPLOYMENTS, DAEMON_SETS}
+        and view.resource(row) in {DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS}
         and facts.replicas != 0
     )
 
