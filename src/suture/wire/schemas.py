@@ -7,6 +7,7 @@ Source: apiextensions/v1 JSONSchemaProps and its subresources; field names as in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -47,12 +48,26 @@ ARN = "arn"
 REPLICAS = ("spec", "replicas")
 """SOURCE: API conventions: a count of what is wanted is called `replicas`."""
 
-POOLS = ("replicas", "count", "size", "members")
+POOLS = ("replicas", "count", "size", "members", "instances", "nodes", "servers", "replicaCount")
 """How parts of a custom resource call the number that each wants of itself: its node sets, pools,
 racks and roles."""
 
-SIZES = ("size", "members", "instances", "nodes", "count", "numberOfInstances")
-"""How a custom resource calls the number of its members where it does not call it `replicas`."""
+SIZES = (
+    "size", "members", "instances", "nodes", "count", "numberOfInstances", "clusterSize",
+    "replicaCount", "servers", "brokers", "nodeCount", "instanceCount", "memberCount", "podCount",
+    "numberOfReplicas", "numberOfNodes", "desiredReplicas", "numReplicas", "numNodes",
+    "initialClusterSize",
+)  # fmt: skip
+"""How a custom resource calls the number of its members where it does not call it `replicas`, and
+its definition takes any fields; what one describes is read by the words that its name is made of.
+"""
+
+_MEMBERS = "(?:replica|node|member|instance|pod|server|broker|worker|peer|cluster)"
+_SIZE = re.compile(
+    rf"{_MEMBERS}s?(?:Count|Size|Number)|(?:num|numberOf|desired|total|initial){_MEMBERS}s"
+    r"|initialClusterSize",
+    re.IGNORECASE,
+)
 
 TYPED = frozenset({"apiVersion", "kind", "name"})
 """The fields of an item that names an object of any type. SOURCE: core/v1 ObjectReference."""
@@ -218,7 +233,11 @@ def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     ways: list[tuple[str, ...]] = []
     if spec.properties:
         fields = spec.properties
-        ways += [(name,) for name in SIZES if name in fields and fields[name].type == "integer"]
+        ways += [
+            (name,)
+            for name, schema in fields.items()
+            if schema.type == "integer" and (name in SIZES or _SIZE.fullmatch(name))
+        ]
         ways += [way for part, schema in fields.items() for way in _counted(part, schema)]
     elif spec.anything:
         ways = [*((name,) for name in SIZES), *(("", name) for name in POOLS)]
