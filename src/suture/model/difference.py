@@ -15,6 +15,8 @@ from typing import Final
 
 import msgspec
 
+from suture.model.names import DISRUPTION_BUDGETS, HTTP_ROUTES, INGRESSES, NETWORK_POLICIES
+
 UNSAID: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Parts of which nothing is told: metadata is read field by field, a status is nobody's wish."""
 
@@ -40,6 +42,19 @@ SUSPENDED: Final = "!"
 
 _FLAG: Final = re.compile(r"(?:enable|expose)(?=[A-Z])(\w+)|(\w+)Enabled")
 """How a field says of something beside it whether it is to be: `enableConsole`, `proxyEnabled`."""
+_NO_FLAG: Final = re.compile(r"disable(?=[A-Z])(\w+)|(\w+)Disabled")
+"""How a field says of something beside it that it is not to be: `disablePDB`."""
+
+CALLED: Final = {
+    DISRUPTION_BUDGETS: frozenset({"pdb", "disruptionbudget", "poddisruptionbudget"}),
+    NETWORK_POLICIES: frozenset({"networkpolicy", "networkpolicie"}),
+    # WHY so: `ingress` without what is taken for its plural.
+    INGRESSES: frozenset({"ingres", "ingresse"}),
+    HTTP_ROUTES: frozenset({"httproute", "route"}),
+}
+"""What a part is called that is one object of a type: that has the name of what it guards, or leads
+to. In small letters, and without an `s` at the end."""
+_TYPES: Final = frozenset[str]().union(*CALLED.values())
 
 PART_DEPTH: Final = 4
 """LIMIT: levels of a spec at which parts are told of; deeper ones are settings of a part."""
@@ -319,9 +334,10 @@ def _left_out(
         had = _as_parts(before)
         if not isinstance(after, type(before)) or not after:
             found |= {name, *_components(had)}
-            continue
+            if after != {} or depth == 1:
+                continue
         has = _as_parts(after)
-        if (had.get(ENABLED) is True and has.get(ENABLED) is False) or (
+        if (had.get(ENABLED) is not False and has.get(ENABLED) is False) or (
             had.get(MANAGED) != REMOVED and has.get(MANAGED) == REMOVED
         ):
             found |= {name, *_components(had)}
@@ -329,6 +345,9 @@ def _left_out(
             found |= _left_out(had, has, depth - 1, beside=beside)
         if isinstance(before, list):
             found |= _at_nothing(had, has, beside=beside)
+    for name, after in new.items():
+        if after is True and old.get(name) is not True and (flag := _NO_FLAG.fullmatch(name)):
+            found.add(flag[1] or flag[2])
     return found
 
 
@@ -370,10 +389,13 @@ def _number(item: object) -> int | None:
 def _components(part: dict[str, object]) -> Iterator[str]:
     """Yield the names of what runs for a part: what in it has a number or an image of its own.
 
-    WHY only those: `storage` or `service` is a word in the names of others' children too.
+    And of what is one object of a type, by `CALLED`. WHY only those: `storage` or `service` is a
+    word in the names of others' children too.
     """
     for name, inner in part.items():
-        if isinstance(inner, dict) and not COMPONENT.isdisjoint(inner):
+        if isinstance(inner, dict) and (
+            not COMPONENT.isdisjoint(inner) or name.lower().removesuffix("s") in _TYPES
+        ):
             yield name
 
 

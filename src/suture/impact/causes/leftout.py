@@ -23,6 +23,7 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.difference import (
     BY_ID,
+    CALLED,
     OF_A_PORT,
     SUSPENDED,
     is_suspended,
@@ -35,10 +36,7 @@ from suture.model.names import (
     CLAIMS,
     CRON_JOBS,
     DISRUPTION_BUDGETS,
-    HTTP_ROUTES,
-    INGRESSES,
     JOBS,
-    NETWORK_POLICIES,
     PODS,
     SERVICES,
     STATEFUL_SETS,
@@ -59,16 +57,6 @@ WORKLOADS_ASKED: Final = 32
 OTHERWISE: Final = ">"
 """Before the name of what was left out with a part and is called otherwise: a part that is there
 again says nothing of which, so that all of them are."""
-
-CALLED: Final = {
-    DISRUPTION_BUDGETS: frozenset({"pdb", "disruptionbudget", "poddisruptionbudget"}),
-    NETWORK_POLICIES: frozenset({"networkpolicy", "networkpolicie"}),
-    # WHY so: `ingress` without what is taken for its plural.
-    INGRESSES: frozenset({"ingres", "ingresse"}),
-    HTTP_ROUTES: frozenset({"httproute", "route"}),
-}
-"""What a part is called that is one object of a type: that has the name of what it guards, or leads
-to."""
 
 COMPONENTS: Final = frozenset({"component", "application"})
 """Labels, behind any prefix, that tell what an object is in the words of its parent's parts, where
