@@ -63,7 +63,7 @@ class Lowered:
         wanted = sizes.get(group, _for_each(sizes, group))
         # WHY first: hardly any parent had a number lowered, and to read labels costs more.
         if wanted is None and sizes:
-            group = group_of(view, row)
+            group = next((one for one in _groups_of(view, row) if one in sizes), group)
             wanted = sizes.get(group)
         if wanted is None:
             return resource == PODS and any(
@@ -101,7 +101,7 @@ class Lowered:
         """Return how many children of a type a parent has, in a group where it is one."""
         view, of_type = self._view, group == str(resource)
         return sum(
-            view.resource(one) == resource and (of_type or group_of(view, one) == group)
+            view.resource(one) == resource and (of_type or group in _groups_of(view, one))
             for one in view.staying(view.children_of(parent))
             if not view.terminating(one) and not (awake and wants_none(view, one))
         )
@@ -191,12 +191,13 @@ def remember_numbers(request: Request, row: int, view: GraphView, now: Now) -> N
 class _Children:
     """What the children of one parent have in common, counted once each when it is asked for."""
 
-    __slots__ = ("_groups", "_kinds", "_numbers", "_view", "rows")
+    __slots__ = ("_groups", "_kinds", "_labelled", "_numbers", "_view", "rows")
 
     def __init__(self, view: GraphView, rows: list[int]) -> None:
         self._view, self.rows = view, rows
         self._kinds = Counter(str(view.resource(one)) for one in rows)
         self._groups: Counter[str] | None = None
+        self._labelled: dict[str, dict[str, list[int]]] | None = None
         self._numbers: dict[tuple[Resource, str], set[int]] | None = None
 
     def that_are(self, count: int) -> list[str]:
@@ -205,6 +206,7 @@ class _Children:
         if not found and count < len(self.rows):
             self._groups = self._groups or Counter(group_of(self._view, one) for one in self.rows)
             found = [group for group, has in self._groups.items() if has == count]
+            found = found or self._labelled_alike(count)
         numbered: list[tuple[Resource, str]] = []
         if not found and 1 < count < len(self.rows):
             numbered = self._numbered_to(count)
@@ -217,6 +219,26 @@ class _Children:
             if kind not in MANIFOLD and not has % count and 1 < has // count <= EACH
             if kind not in named
         ]
+
+    def _labelled_alike(self, count: int) -> list[str]:
+        """Return by which label those of a type are the same of which there are so many.
+
+        Where each bears another label too, as its own id. Not where other labels make out others
+        of the type that are as many: of those nobody knows which a number is of.
+        """
+        if self._labelled is None:
+            found: defaultdict[str, defaultdict[str, list[int]]]
+            found = defaultdict(lambda: defaultdict(list))
+            for one in self.rows:
+                for group in _groups_of(self._view, one)[1:]:
+                    found[str(self._view.resource(one))][group].append(one)
+            self._labelled = {kind: dict(groups) for kind, groups in found.items()}
+        alike: list[str] = []
+        for groups in self._labelled.values():
+            fit = [group for group, rows in groups.items() if len(rows) == count]
+            if len({tuple(groups[group]) for group in fit}) == 1:
+                alike += fit
+        return alike
 
     def _numbered_to(self, count: int) -> list[tuple[Resource, str]]:
         """Return which types are numbered from 0 to below `count`, and by which labels."""
@@ -263,3 +285,10 @@ def pods_below(view: GraphView, children: Iterable[int]) -> int:
 def group_of(view: GraphView, row: int) -> str:
     """Return what the children of a type have in common that are labelled as one of them is."""
     return f"{view.resource(row)} {view.label_bytes(row).decode()}"
+
+
+def _groups_of(view: GraphView, row: int) -> list[str]:
+    """Return what an object may have in common with others of its type: all labels, or one."""
+    resource = view.resource(row)
+    labels = view.labels(row).items()
+    return [group_of(view, row), *(f"{resource} with {name}={value}" for name, value in labels)]
