@@ -107,9 +107,15 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
     made = scene.change.rewritten
     if made is None or made.row is None or made.row in scene.removed:
         return
-    for key in _keys_gone(made):
+    keys = _keys_gone(made)
+    for key in keys:
         uses = [one for one in view.uses(made.row, BREAKING, gone) if one.key == key]
         yield from _broken(scene, made.row, key, uses, explained=False)
+    if keys and _is_emptied(made):
+        # WHY no pods: of what they mount whole the files may be called otherwise each time.
+        named = [one for one in view.uses(made.row, BREAKING, gone) if one.edge is Edge.RULE]
+        whole = [one for one in named if not (one.key or one.of_pods)]
+        yield from _broken(scene, made.row, ", ".join(sorted(keys)), whole, explained=False)
     yield from _versions_gone(scene, made)
     if made.after.key.resource == GATEWAYS and made.before is not None:
         yield from _listeners_gone(scene, made.row)
@@ -281,6 +287,19 @@ def _keys_gone(made: Rewritten) -> list[str]:
         return []
     kept = frozenset(after.keys)
     return [key for key in before.keys if key not in kept]
+
+
+def _is_emptied(made: Rewritten) -> bool:
+    """Whether an update leaves none of the entries that a ConfigMap or Secret had.
+
+    Whoever names it whole looks for one that it knows, and it is not told which.
+    """
+    before, after = made.facts_before, made.after.facts
+    return (
+        isinstance(before, KeysFacts)
+        and isinstance(after, KeysFacts)
+        and set(before.keys).isdisjoint(after.keys)
+    )
 
 
 def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:

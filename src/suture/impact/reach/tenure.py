@@ -40,7 +40,7 @@ from suture.impact.reach.strangers import CARRIERS
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.selection import matched, selected
-from suture.model.actor import account_of
+from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -54,6 +54,7 @@ from suture.model.names import (
     NAMESPACES,
     SCALED_OBJECTS,
     SECRETS,
+    SERVICE_ACCOUNTS,
     SERVICES,
     STATEFUL_SETS,
     WORKLOADS,
@@ -194,7 +195,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
         return
     if _turns_back(scene, before, made):
         # WHY it lives: nobody has the Service lead there but who watches over the members.
-        mover = Keeper(_writer(scene.view, before).manager, FIELDS, lives=True)
+        mover = Keeper(_writer(scene, before).manager, FIELDS, lives=True)
         yield _told(victim_of(before), mover, SELECTOR, used=True)
         return
     if is_own(scene, made.row):
@@ -211,7 +212,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
     if keeper is None:
         if not is_newcomer(before, made.after):
             return
-        keeper = _writer(scene.view, before)
+        keeper = _writer(scene, before)
     for one in what:
         if not _held(scene, before, keeper, one):
             continue
@@ -238,12 +239,29 @@ def _by_release(before: ClusterObject, after: ClusterObject) -> bool:
     return added == {HELM} and managers_of(after) == managers_of(before)
 
 
-def _writer(view: GraphView, before: ClusterObject) -> Keeper:
-    """Return who wrote an object so far; they live where a workload of that name runs beside it."""
-    managers = before.managers
+def _writer(scene: Scene, before: ClusterObject) -> Keeper:
+    """Return who wrote an object so far; they live where a workload of that name runs beside it.
+
+    Or one that runs as the account that was seen to write it last.
+    """
+    view, managers = scene.view, before.managers
     beside = (ObjectKey(kind, before.key.namespace, one) for one in managers for kind in RUNNING)
-    there = any(view.find(key) is not None for key in beside)
+    there = any(view.find(key) is not None for key in beside) or _written_beside(scene, before.key)
     return Keeper(",".join(managers[:2]), FIELDS, there)
+
+
+def _written_beside(scene: Scene, key: ObjectKey) -> bool:
+    """Whether an object was written last by the account of pods that run beside it."""
+    view, now = scene.view, scene.now
+    if now is None:
+        return False
+    last = view.history.writes.last(key, What.WROTE, now, MOVED_S)
+    if last is None:
+        return False
+    for account in view.rows(SERVICE_ACCOUNTS, key.namespace)[:LOOKED_AT]:
+        if number(f"{SERVICE_ACCOUNT}{key.namespace}:{view.name(account)}") == last:
+            return is_read(view, account)
+    return False
 
 
 def _named_by_own(scene: Scene, row: int) -> bool:
