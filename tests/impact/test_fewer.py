@@ -143,6 +143,37 @@ def test_a_set_that_is_stopped_before_it_goes(stopped: tuple[int, ...], lasting:
 
 
 @pytest.mark.parametrize(
+    ("zone", "going", "explained"),
+    [
+        pytest.param("a", (0, 1), 1, id="two, of which one is let go"),
+        pytest.param("b", (0, 1), 0, id="a number that may be of the zone, too"),
+        pytest.param("a", (3,), 0, id="what is labelled otherwise"),
+    ],
+)
+def test_a_number_of_those_that_one_label_makes_out(
+    zone: str, going: tuple[int, ...], explained: int
+) -> None:
+    """Each bears an id of its own, so that no two are labelled alike, and all workers a role."""
+    sets = [
+        thing(
+            STATEFUL_SETS,
+            f"member-{at}",
+            "prod",
+            owners=[owner(MONITOR)],
+            labels={
+                "id": str(at),
+                "role": "head" if at == 3 else "worker",
+                "zone": zone if at else "a",
+            },
+        )
+        for at in range(4)
+    ]
+    monitored = Monitored(*sets)
+    monitored.rewrite({"workers": 3}, {"workers": 2})
+    assert monitored.explained_of([sets[one] for one in going]) == explained
+
+
+@pytest.mark.parametrize(
     ("going", "explained"),
     [
         pytest.param(("work-0",), 1, id="a worker"),

@@ -334,8 +334,7 @@ def _left_out(
         had = _as_parts(before)
         if not isinstance(after, type(before)) or not after:
             found |= {name, *_components(had)}
-            if after != {} or depth == 1:
-                continue
+            continue
         has = _as_parts(after)
         if (had.get(ENABLED) is not False and has.get(ENABLED) is False) or (
             had.get(MANAGED) != REMOVED and has.get(MANAGED) == REMOVED
