@@ -35,6 +35,7 @@ class Cluster:
         user: ObjectKey | None = None,
         controlled: bool = False,
         going: bool = False,
+        source: bool = False,
     ) -> None:
         store = thing(STORES, "store", "prod", deleted=1.0 if going else 0.0)
         root, *below = workload("web")
@@ -47,7 +48,10 @@ class Cluster:
             root, needs=(*kept, need), owners=(owner(store),) if controlled else ()
         )
         apps = thing(APPLICATIONS, "shop", "gitops"), thing(APPLICATIONS, "other", "gitops")
-        self.view = GraphView(graph_of(apps, store, self.box, root, below), History())
+        names = (Need(Edge.RULE, self.box.key, optional=True),)
+        sources = [msgspec.structs.replace(thing(STORES, "source", "prod"), needs=names)]
+        world = graph_of(apps, store, self.box, root, below, sources if source else ())
+        self.view = GraphView(world, History())
         by = HANDLER.user.username
         self.view.history.habits.recall(
             (), [(STORES, (RUNNER.user.username,))], [(SHOP, (by,)), (OTHER, (by,))]
@@ -67,6 +71,23 @@ def test_an_entry_that_a_workload_names_goes_by_the_hand_of_another(resource: Re
     (told,) = cluster.dropped("other")
     assert (told.key, told.current, told.past) == ("password", 1, 0)
     assert cluster.dropped("password") == []
+
+
+@pytest.mark.parametrize(
+    ("left", "by", "broken"),
+    [
+        pytest.param(("token",), STRANGER, ["other, password"], id="all, by a stranger"),
+        pytest.param(("other",), STRANGER, [], id="some, of which nobody knows who reads them"),
+        pytest.param(("token",), RUNNER, [], id="all, by who keeps what names it"),
+    ],
+)
+def test_a_secret_that_a_resource_names_is_emptied(
+    left: tuple[str, ...], by: Actor, broken: list[str]
+) -> None:
+    """It finds nothing there that it knows; which entries it reads nobody is told."""
+    cluster = Cluster(source=True)
+    found = [one for one in cluster.dropped(*left, by=by) if one.edge is Edge.RULE]
+    assert [one.key for one in found] == broken
 
 
 def test_who_keeps_both_writes_the_user_next() -> None:

@@ -514,7 +514,11 @@ def test_annotations_that_cannot_be_read() -> None:
         ({"a": {"b": 1}}, {"a": {"b": 1, "enabled": False}}, ({"a"}, set())),
         ({"a": {"b": 1, "enabled": False}}, {"a": {"b": 1}}, (set(), {"a"})),
         ({}, {"disableProxy": True}, ({"Proxy"}, set())),
-        ({"disableProxy": False, "pdbDisabled": True}, {"disableProxy": True}, ({"Proxy"}, {"pdb"})),
+        (
+            {"disableProxy": False, "pdbDisabled": True},
+            {"disableProxy": True},
+            ({"Proxy"}, {"pdb"}),
+        ),
         ({"disableProxy": True}, {"disableProxy": True}, (set(), set())),
         ({"disabled": False}, {"disabled": True}, (set(), set())),
         ({"pause": True}, {}, (set(), {""})),

@@ -62,14 +62,17 @@ def test_what_is_below_goes_for_the_same_cause() -> None:
     assert explained(head, parent, crew) == 1
 
 
+@pytest.mark.parametrize("resource", [DEPLOYMENTS, STATEFUL_SETS])
 @pytest.mark.parametrize(
     ("ended", "expected"), [(Ended.SURE, 1), (Ended.DONE, 0), (Ended.FAILED, 0)]
 )
-def test_a_word_is_not_believed_of_what_runs_for_ever(ended: Ended, expected: int) -> None:
-    """The install of a product succeeded, and its Deployment serves."""
+def test_a_word_is_not_believed_of_what_runs_for_ever(
+    resource: Resource, ended: Ended, expected: int
+) -> None:
+    """The install of a product succeeded, and its Deployment serves, or the set of a store."""
     parent = run(ended)
     product = thing(
-        DEPLOYMENTS, "product", "prod", owners=[owner(parent)], facts=WorkloadFacts(replicas=1)
+        resource, "product", "prod", owners=[owner(parent)], facts=WorkloadFacts(replicas=1)
     )
     assert explained(product, parent) == expected
 

@@ -494,6 +494,31 @@ def test_who_wrote_it_lives_beside_it() -> None:
     assert (found.what, found.manager_lives) == ("spec", True)
 
 
+@pytest.mark.parametrize(
+    ("account", "running", "lives"),
+    [
+        pytest.param("console", True, True, id="its own pods run"),
+        pytest.param("console", False, False, id="nothing runs as it"),
+        pytest.param("other", True, False, id="another runs"),
+    ],
+)
+def test_who_wrote_it_last_runs_beside_it(account: str, *, running: bool, lives: bool) -> None:
+    """By whatever name it writes: a Secret that a console fills for itself is the console's."""
+    old = body("Secret", "console", metadata={"managedFields": [{"manager": "tool"}]}, data={})
+    both = {"managedFields": [{"manager": "tool"}, {"manager": "other"}]}
+    beside = running_as(account)
+    view = view_of(trimmed(SECRETS, old), beside if running else beside[:1])
+    writer = "system:serviceaccount:prod:console"
+    view.history.writes.note(trimmed(SECRETS, old).key, Deed(What.WROTE, writer, 1), START)
+
+    request = write(SECRETS, old, changed(old, metadata=both, data={"a": "MQ=="}))
+    impact = estimate(request, project(request, view), view, STRANGER, {"foreign_write"}, now=START)
+    (found,) = impact.effects
+
+    assert isinstance(found, ForeignWrite)
+    assert (found.what, found.manager_lives) == ("spec", lives)
+
+
 def test_a_selector_that_a_delivery_was_asked_to_turn() -> None:
     """A custom resource names the Service: whoever may run its kind was asked to write it."""
     marks = charted("web", "web", SERVICES, "Service")

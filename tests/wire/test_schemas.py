@@ -350,6 +350,11 @@ COUNT: dict[str, Any] = {"type": "integer"}
             id="named-parts",
         ),
         pytest.param({"size": COUNT, "days": COUNT}, ["spec.size"], id="of-itself"),
+        pytest.param(
+            {"clusterSize": COUNT, "numPeers": COUNT, "workerCount": COUNT, "dayCount": COUNT},
+            ["spec.clusterSize", "spec.numPeers", "spec.workerCount"],
+            id="by-the-words-of-its-name",
+        ),
         pytest.param({"store": fields(replicas=TEXT, disk=COUNT)}, [], id="no-count"),
     ],
 )
