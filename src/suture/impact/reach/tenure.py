@@ -49,6 +49,7 @@ from suture.model.names import (
     AUTOSCALERS,
     BINDINGS,
     CLAIMS,
+    CONFIG_MAPS,
     DAEMON_SETS,
     DEPLOYMENTS,
     NAMESPACES,
@@ -86,6 +87,7 @@ DEPLOYED: Final = "deployed"
 MOVED_S: Final = 31 * 24 * 3600
 """How long it is looked back who moved a Service last; a failover may be weeks ago."""
 
+_STATES: Final = frozenset({CONFIG_MAPS, SECRETS})
 RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 
 
@@ -122,7 +124,13 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
         if causes.heals(row) or is_own(scene, row) or is_given_anew(scene, row):
             continue
         keeper = keeper_at(scene, row)
-        if keeper is not None:
+        known = keeper is not None and keeper.by != CREATOR
+        account = None if known else _at_work_on(scene, row)
+        if account is not None:
+            keeper = Keeper(str(account), CONTROLLER, lives=True)
+            explained = causes.explains(row)
+            found.append(_told(scene.victim(row), keeper, DELETE, used=True, explained=explained))
+        elif keeper is not None:
             found.append(_write(scene, row, keeper, DELETE, explained=causes.explains(row)))
         elif (release := _recorded(scene, row)) is not None:
             # WHY it lives: with its record it goes for Helm, and stays for all others.
@@ -161,6 +169,18 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
         for one in kept
     )
     return release if at_work else None
+
+
+def _at_work_on(scene: Scene, row: int) -> ObjectKey | None:
+    """Return the account of running pods that keep their own state in an object; None: none do.
+
+    They wrote it last, for themselves: nobody names it. Members of a cluster keep their leader and
+    their identity so. WHY not of a person: who mends such a cluster takes it away by hand.
+    """
+    view = scene.view
+    if view.resource(row) not in _STATES or account_of(scene.actor.user.username) is None:
+        return None
+    return _written_beside(scene, view.key(row), view.uid(row))
 
 
 def _taken_along(scene: Scene) -> list[ForeignWrite]:
@@ -246,22 +266,28 @@ def _writer(scene: Scene, before: ClusterObject) -> Keeper:
     """
     view, managers = scene.view, before.managers
     beside = (ObjectKey(kind, before.key.namespace, one) for one in managers for kind in RUNNING)
-    there = any(view.find(key) is not None for key in beside) or _written_beside(scene, before.key)
-    return Keeper(",".join(managers[:2]), FIELDS, there)
+    there = any(view.find(key) is not None for key in beside)
+    lives = there or _written_beside(scene, before.key, before.uid) is not None
+    return Keeper(",".join(managers[:2]), FIELDS, lives)
 
 
-def _written_beside(scene: Scene, key: ObjectKey) -> bool:
-    """Whether an object was written last by the account of pods that run beside it."""
+def _written_beside(scene: Scene, key: ObjectKey, uid: str) -> ObjectKey | None:
+    """Return the account that wrote an object last, or made it, where pods run beside it as that.
+
+    None where it was somebody else, or nobody was seen to.
+    """
     view, now = scene.view, scene.now
     if now is None:
-        return False
+        return None
     last = view.history.writes.last(key, What.WROTE, now, MOVED_S)
-    if last is None:
-        return False
+    maker = view.history.created_by(uid) if last is None else ""
+    if last is None and account_of(maker) is None:
+        return None
+    by = number(maker) if last is None else last
     for account in view.rows(SERVICE_ACCOUNTS, key.namespace)[:LOOKED_AT]:
-        if number(f"{SERVICE_ACCOUNT}{key.namespace}:{view.name(account)}") == last:
-            return is_read(view, account)
-    return False
+        if number(f"{SERVICE_ACCOUNT}{key.namespace}:{view.name(account)}") == by:
+            return view.key(account) if is_read(view, account) else None
+    return None
 
 
 def _named_by_own(scene: Scene, row: int) -> bool:
