@@ -628,6 +628,37 @@ def test_a_release_turns_its_service_back(
     assert found == ([("selector", "field-manager")] if refused else [])
 
 
+@pytest.mark.parametrize(("manager", "refused"), [("helm", True), ("edit", False)])
+def test_a_tool_that_nobody_has_seen_turns_a_service_back(manager: str, *, refused: bool) -> None:
+    """Whoever upgrades a release for the first time, by that tool; a person's own edit is theirs."""
+    marks = charted("db", "db", SERVICES, "Service")
+    fields = [{"manager": "mover"}]
+    old = {**marks, "spec": {"selector": {"pod": "db-1"}}}
+    old = changed(old, metadata={**old["metadata"], "managedFields": fields})
+    new = changed(
+        old,
+        metadata={**old["metadata"], "managedFields": [*fields, {"manager": manager}]},
+        spec={"selector": {"pod": "db-0"}},
+    )
+    parent = thing(STATEFUL_SETS, "db", "prod")
+    pods = [
+        thing(
+            PODS, f"db-{number}", "prod", labels={"pod": f"db-{number}"}, owners=[owner(parent)],
+            facts=PodFacts(ready=True, node="n"),
+        )
+        for number in (0, 1)
+    ]  # fmt: skip
+    view = view_of(trimmed(SERVICES, old), trimmed(SECRETS, release("db")), parent, pods)
+    moved = Deed(What.WROTE, "system:serviceaccount:prod:operator", 1)
+    view.history.writes.note(ObjectKey(SERVICES, "prod", "db"), moved, START)
+    request = write(SERVICES, old, new, by=STRANGER)
+    impact = estimate(
+        request, project(request, view), view, STRANGER, {"foreign_write"}, now=START.plus_s(86400)
+    )
+    found = {(one.what, one.by) for one in impact.effects if isinstance(one, ForeignWrite)}
+    assert (("selector", "field-manager") in found) is refused
+
+
 def metrics_api(service: str, space: str, manager: str = "adapter") -> Body:
     kept = charted("v1.metrics.example.com", "adapter", CLUSTER_ROLE_BINDINGS, "APIService")
     kept.pop("subjects")

@@ -314,7 +314,8 @@ def _turns_back(scene: Scene, before: ClusterObject, made: Rewritten) -> bool:
     if selected(before) == selected(made.after):
         return False
     marks = scene.marks(row)
-    if not any(works_for(scene, mark) for mark in marks) or _leads_itself(scene, before, made):
+    known = any(works_for(scene, mark) for mark in marks) or _by_release(before, made.after)
+    if not known or _leads_itself(scene, before, made):
         return False
     last = view.history.writes.last(before.key, What.WROTE, now, MOVED_S)
     if last is None or last == number(scene.actor.user.username):
