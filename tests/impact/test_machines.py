@@ -31,9 +31,10 @@ def machine(
     return msgspec.structs.replace(made, finalizers=finalizers)
 
 
-def removed(target: ClusterObject, status: object) -> Request:
-    """Ask for the delete of a machine that has a status."""
-    body = msgspec.json.encode({"kind": "Machine", "status": status})
+def removed(target: ClusterObject, status: object, **labels: str) -> Request:
+    """Ask for the delete of a machine that has a status, and perhaps labels."""
+    metadata = {"labels": labels or None}
+    body = msgspec.json.encode({"kind": "Machine", "metadata": metadata, "status": status})
     return msgspec.structs.replace(delete(target), old_body=body)
 
 
@@ -48,12 +49,22 @@ def view_of(*machines: ClusterObject) -> GraphView:
     return GraphView(graph_of(*machines, *nodes, web), None)
 
 
-@pytest.mark.parametrize("status", [{"nodeRef": {"name": "node-0"}}, {"nodeName": "node-0"}])
-def test_a_machine_goes_as_its_node_does(status: object) -> None:
+@pytest.mark.parametrize(
+    ("status", "labels"),
+    [
+        ({"nodeRef": {"name": "node-0"}}, {}),
+        ({"nodeName": "node-0"}, {}),
+        ({"node": "node-0"}, {}),
+        ({"node": {"name": "node-0"}}, {}),
+        ({"phase": "Running"}, {"node": "node-0"}),
+        (None, {"node": "node-0"}),
+    ],
+)
+def test_a_machine_goes_as_its_node_does(status: object, labels: dict[str, str]) -> None:
     """Its node closes, with all that runs on it; it is no thing outside of its own."""
     one = machine()
 
-    impact = impact_of(removed(one, status), view_of(one))
+    impact = impact_of(removed(one, status, **labels), view_of(one))
 
     (node,) = effects(impact, CapacityLost)
     assert (node.how, node.nodes, node.running) == ("cordoned", 1, 1)

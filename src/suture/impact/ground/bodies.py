@@ -222,21 +222,31 @@ class _Reference(msgspec.Struct, gc=False):
 class _MachineStatus(msgspec.Struct, rename="camel", gc=False):
     node_name: str = ""
     node_ref: _Reference | None = None
+    node: str | _Reference | None = None
+
+
+class _Labelled(msgspec.Struct, gc=False):
+    labels: dict[str, str] | None = None
 
 
 class _Machine(msgspec.Struct, gc=False):
     status: _MachineStatus | None = None
+    metadata: _Labelled | None = None
 
 
 _machine_decoder = msgspec.json.Decoder(_Machine)
 
 
 def node_named(body: bytes) -> str:
-    """Return the node that an object's status names as its own, empty where it names none."""
-    status = decoded(_machine_decoder, body, _Machine()).status
+    """Return the node that an object's status or label names as its own, empty where none does."""
+    found = decoded(_machine_decoder, body, _Machine())
+    status, meta = found.status, found.metadata
+    label = (meta.labels or {}).get("node", "") if meta is not None else ""
     if status is None:
-        return ""
-    return status.node_ref.name if status.node_ref is not None else status.node_name
+        return label
+    said = status.node_ref or status.node
+    name = said.name if isinstance(said, _Reference) else said
+    return name or status.node_name or label
 
 
 class _Condition(msgspec.Struct, gc=False):

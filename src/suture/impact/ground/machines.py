@@ -3,7 +3,8 @@
 Told by field and type, never by product: a provider's id, a finalizer that holds the object until
 the machine is gone, and the node that the object's status names. Who removes such a machine closes
 and drains its node first: it is weighed as that node's end, not as a thing of its own.
-Source: Cluster API Machine `status.nodeRef`; Karpenter NodeClaim `status.nodeName`.
+Source: Cluster API Machine `status.nodeRef`; Karpenter NodeClaim `status.nodeName`; Gardener
+Machine `status.node` and its label `node`.
 """
 
 from __future__ import annotations
