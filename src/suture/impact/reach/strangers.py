@@ -46,7 +46,27 @@ def taken_blindly(scene: Scene, row: int) -> bool:
 
     That is a stranger's; or one that takes a record for left over, while what it is of lives.
     """
-    return taken_by_stranger(scene, row) or record_of_living(scene, row)
+    return (
+        taken_by_stranger(scene, row) or runs_for_itself(scene, row) or record_of_living(scene, row)
+    )
+
+
+def runs_for_itself(scene: Scene, row: int) -> bool:
+    """Whether a custom resource at work, with pods of its own, goes by a machine that is none of its.
+
+    Nobody knows who made it, which was before; nobody owns it, or keeps it, so that it does not
+    come back. A machine's that is known to run its type may end it, and what ends by itself may go.
+    """
+    view, resource = scene.view, scene.view.resource(row)
+    return (
+        is_custom(resource)
+        and not view.has_owner(row)
+        and any(map(view.serving_alike, view.classes_controlled(row)))
+        and view.history.creation(view.uid(row)) is None
+        and account_of(scene.actor.user.username) is not None
+        and not (scene.tied(row) or keeps(scene, resource) or is_over(view, row))
+        and not (scene.marks(row) or view.targets(row, Edge.PARENT) or _expires(scene, row))
+    )
 
 
 def taken_by_stranger(scene: Scene, row: int) -> bool:
