@@ -286,6 +286,59 @@ def test_an_owner_that_an_update_writes_gets_its_uid(tmp_path: Path) -> None:
     assert report.verdict == "passed", told(report)
 
 
+OWNER = "{apiVersion: v1, kind: ConfigMap, name: whole, controller: true}"
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        pytest.param(
+            f"{{op: add, path: /metadata/ownerReferences, value: [{OWNER}]}}", id="all-of-them"
+        ),
+        pytest.param(
+            "{op: add, path: /metadata/ownerReferences, value: []},"
+            f" {{op: add, path: /metadata/ownerReferences/-, value: {OWNER}}}",
+            id="one-more",
+        ),
+        pytest.param(
+            f"{{op: replace, path: /metadata, value: {{name: part, namespace: shop,"
+            f" ownerReferences: [{OWNER}]}}}}",
+            id="in-its-metadata",
+        ),
+    ],
+)
+def test_an_owner_that_a_json_patch_writes_gets_its_uid(patch: str, tmp_path: Path) -> None:
+    """As one that an update or a merge patch writes: what is changed goes along with it."""
+    thing = "resource: configmaps, namespaces: [shop]"
+    report = of(
+        tmp_path,
+        "benign",
+        f"{{by: janitor, verb: create, {thing}, names: [whole, part], body: {{data: {{}}}}}}",
+        f"{{by: janitor, verb: patch, {thing}, names: [part], patch: {{value: [{patch}]}}}}",
+        f"{{by: janitor, verb: delete, {thing}, names: [whole]}}",
+        f"{{verb: wait, {thing}, names: [part], until: gone, over: 30s}}",
+    )
+
+    assert report.verdict == "passed", told(report)
+
+
+def test_an_owner_without_uid_is_refused_as_the_api_server_does(tmp_path: Path) -> None:
+    """A patch that takes a uid away makes a run void; it ends no other."""
+    thing = "resource: configmaps, namespaces: [shop]"
+    report = of(
+        tmp_path,
+        "benign",
+        f"{{by: janitor, verb: create, {thing}, names: [whole], body: {{data: {{}}}}}}",
+        f"{{by: janitor, verb: create, {thing}, names: [part],"
+        f" body: {{metadata: {{ownerReferences: [{OWNER}]}}}}}}",
+        f"{{by: janitor, verb: patch, {thing}, names: [part],"
+        " patch: {value: [{op: remove, path: /metadata/ownerReferences/0/uid}]}}",
+    )
+
+    assert report.verdict == "void"
+    assert "ownerReferences[0].uid: must not be empty" in report.void_reason
+
+
 def test_an_update_of_nothing_writes_the_object_as_it_is(tmp_path: Path) -> None:
     """As an operator does that comes up again; it does not take the size of a set away."""
     file = tmp_path / "again.yaml"

@@ -130,4 +130,5 @@ def is_finished(pod: Object) -> bool:
 
 def owners_of(thing: Object) -> list[str]:
     """Return the uids of the object's owners."""
-    return [one["uid"] for one in thing["metadata"].get("ownerReferences") or ()]
+    owners = thing["metadata"].get("ownerReferences") or ()
+    return [one["uid"] for one in owners if one.get("uid")]

@@ -177,19 +177,48 @@ class Sender:
             version = f"{api.group}/{api.version}" if api.group else api.version
             value = {"apiVersion": version, "kind": api.kind, **value}
             value["metadata"] = {**(value.get("metadata") or {}), "name": target.name}
-        if isinstance(value, dict) and (value.get("metadata") or {}).get("ownerReferences"):
-            value = await self._owned(api, target, value)
+        value = await self._with_owners(api, target, value)
         return await client.patch(
             path, value, type=kind, force=step.options.force, **_manager(step)
         )
 
-    async def _owned(self, api: ApiResource, target: Target, value: Object) -> Object:
-        """Return a patch whose ownerReferences carry the live owners' uids."""
+    async def _with_owners(self, api: ApiResource, target: Target, value: Any) -> Any:
+        """Return a patch whose ownerReferences carry the live owners' uids, of whatever type."""
+        if isinstance(value, list):
+            return [await self._with_owners_added(api, target, one) for one in value]
+        owners = _owners_in(value)
+        if not owners:
+            return value
+        return _with_metadata(value, ownerReferences=await self._owned(api, target, owners))
+
+    async def _with_owners_added(self, api: ApiResource, target: Target, operation: Any) -> Any:
+        """Return one operation of a JSON patch, completed where it writes owners."""
+        given = operation.get("value") if isinstance(operation, dict) else None
+        match str(operation.get("path", "")).split("/")[1:] if given else None:
+            case ["metadata", "ownerReferences"] if isinstance(given, list):
+                return {**operation, "value": await self._owned(api, target, given)}
+            case ["metadata", "ownerReferences", _] if isinstance(given, dict):
+                [owner] = await self._owned(api, target, [given])
+                return {**operation, "value": owner}
+            case ["metadata"]:
+                whole = await self._with_owners(api, target, {"metadata": given})
+                return {**operation, "value": whole["metadata"]}
+            case []:
+                return {**operation, "value": await self._with_owners(api, target, given)}
+            case _:
+                return operation
+
+    async def _owned(self, api: ApiResource, target: Target, owners: list[Any]) -> list[Any]:
+        """Return ownerReferences of a target with the live owners' uids."""
+        metadata = {
+            "namespace": target.namespace,
+            "name": target.name,
+            "ownerReferences": owners,
+        }
         head = {"kind": api.kind, "apiVersion": f"{api.group}/{api.version}"}
-        metadata = {**value["metadata"], "namespace": target.namespace, "name": target.name}
         whole = await resolved_owners(self._cluster, {**head, "metadata": metadata})
-        owners = whole["metadata"]["ownerReferences"]
-        return {**value, "metadata": {**value["metadata"], "ownerReferences": owners}}
+        found: list[Any] = whole["metadata"]["ownerReferences"]
+        return found
 
     def _patch_of(self, step: Step, target: Target) -> tuple[Any, Any]:
         if step.patch is not None:
@@ -240,6 +269,16 @@ class Sender:
     def _body(self, step: Step, target: Target) -> Object:
         found: Object = fill(step.body or {}, target.i, self._run)
         return found
+
+
+def _owners_in(value: Any) -> list[Any]:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    return owners if isinstance(owners, list) else []
+
+
+def _with_metadata(value: Object, **fields: Any) -> Object:
+    return {**value, "metadata": {**value["metadata"], **fields}}
 
 
 def _manager(step: Step) -> dict[str, Any]:

@@ -93,6 +93,7 @@ class Server:
         """Create an object."""
         await self._may(user, "create", at)
         _decoded(body)
+        _owned(at, body)
         self._home(at)
         metadata = dict(body.get("metadata") or {})
         name = str(metadata.get("name") or "")
@@ -244,6 +245,7 @@ class Server:
                 at.api.resource, at.name, "the object has been modified; please apply your changes"
             )
         new = self._merged_halves(at, old, wish)
+        _owned(at, new)
         if manager and new != old.body:
             new = _noted(new, manager)
             if (new.get("spec") or {}).get("replicas") != old.spec.get("replicas"):
@@ -372,6 +374,15 @@ def _decoded(body: Object) -> None:
     why = wrong_text(body)
     if why:
         raise answers.malformed(why)
+
+
+def _owned(at: Place, body: Object) -> None:
+    """Refuse an owner that is not told apart. SOURCE: apimachinery's validateOwnerReference."""
+    for number, owner in enumerate((body.get("metadata") or {}).get("ownerReferences") or ()):
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if not owner.get(field):
+                why = f"metadata.ownerReferences[{number}].{field}: must not be empty"
+                raise answers.invalid(at.api.resource, why)
 
 
 def _managed(manager: str, version: str) -> Object:
