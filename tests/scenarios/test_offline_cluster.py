@@ -20,7 +20,9 @@ from suture.errors import (
 from suture.impact.project import project
 from suture.lab.scenarios.cluster import Cluster, Object
 from suture.lab.scenarios.offline.client import OfflineClient
+from suture.lab.scenarios.offline.defaults import defaulted, filled
 from suture.lab.scenarios.offline.loop import run_jumping
+from suture.lab.scenarios.offline.nulls import without_nulls
 from suture.lab.scenarios.offline.place import Offline
 from suture.lab.scenarios.populate import populate
 from suture.lab.scenarios.shapes import SHAPES
@@ -345,6 +347,83 @@ def test_what_must_be_text_is_refused_where_it_is_none(field: str, thing: dict[s
             await client.patch(f"{path}/one", thing, type="merge")
 
     on_a_cluster(body)
+
+
+HOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+
+
+def configuration(**hook: Any) -> Object:
+    """Return a configuration of one webhook that is asked about pods."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["pods"]}
+    service = {"namespace": "shop", "name": "web-0"}
+    least = {"name": "a.example.com", "clientConfig": {"service": service}, "rules": [rule]}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": "gate"},
+        "webhooks": [{**least, "sideEffects": "None", **hook}],
+    }
+
+
+def test_a_webhook_without_a_selector_is_asked_about_all() -> None:
+    """Whether none was given or it was taken away: the API server fills in what is not said."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        def checked(found: Object, selector: Object) -> None:
+            [hook] = found["webhooks"]
+            assert hook["namespaceSelector"] == selector
+            assert (hook["objectSelector"], hook["failurePolicy"]) == ({}, "Fail")
+            assert (hook["matchPolicy"], hook["timeoutSeconds"]) == ("Equivalent", 10)
+            assert [rule["scope"] for rule in hook["rules"]] == ["*"]
+
+        some = {"matchLabels": {"gate": "on"}}
+        given = configuration(namespaceSelector=some, failurePolicy=None)
+        checked(await client.create(HOOKS, given), some)
+        checked(await client.update(f"{HOOKS}/gate", configuration(namespaceSelector=None)), {})
+        checked(await client.update(f"{HOOKS}/gate", given), some)
+        checked(await client.update(f"{HOOKS}/gate", configuration()), {})
+        checked(await client.update(f"{HOOKS}/gate", given), some)
+        path = "/webhooks/0/namespaceSelector"
+        patch = [{"op": "replace", "path": path, "value": None}]
+        checked(await client.patch(f"{HOOKS}/gate", patch, type="json"), {})
+
+    on_a_cluster(body, web())
+
+
+def test_a_size_that_is_taken_away_is_one() -> None:
+    """As the API server fills it in, by whatever verb; a null is no size."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        patch = [{"op": "replace", "path": "/spec/replicas", "value": None}]
+        assert (await client.patch(WEB, patch, type="json"))["spec"]["replicas"] == 1
+        await client.patch(f"{WEB}/scale", {"spec": {"replicas": 3}}, type="merge")
+        live = await client.get(WEB)
+        del live["spec"]["replicas"]
+        assert (await client.update(WEB, live))["spec"]["replicas"] == 1
+
+    on_a_cluster(body, web())
+
+
+def test_a_null_is_what_is_not_there() -> None:
+    """In a type that the API server decodes; in a map of text it is the empty text."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        head = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "new", "labels": None}}
+        spec = {"selector": {"app": "web-0", "role": None}, "ports": [{"port": 80, "name": None}]}
+        made = await client.create("/api/v1/namespaces/shop/services", {**head, "spec": spec})
+        assert "labels" not in made["metadata"]
+        assert made["spec"]["selector"] == {"app": "web-0", "role": ""}
+        assert made["spec"]["ports"] == [{"port": 80}]
+
+    on_a_cluster(body, web())
+
+
+def test_what_is_called_as_a_kind_of_kubernetes_is_left_as_it_is() -> None:
+    """A custom resource has its nulls and no defaults of somebody else's type."""
+    body = {"apiVersion": "serving.example.com/v1", "kind": "Service", "spec": {"a": None}}
+    assert without_nulls(body) is body
+    assert filled(body) is body
+    assert defaulted(body, has_status=True) == body
 
 
 def test_claims_of_a_set_bear_what_it_selects_by() -> None:

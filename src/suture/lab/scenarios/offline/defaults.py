@@ -1,4 +1,4 @@
-"""What the API server fills in when an object is created, as far as anything here reads it.
+"""What the API server fills in when an object is written, as far as anything here reads it.
 
 Lives apart from `server` as the page that changes with Kubernetes. Pure.
 Source: the defaulting and PrepareForCreate of the core, apps, batch and apiextensions types.
@@ -10,6 +10,7 @@ from base64 import b64encode
 from typing import Any
 
 from suture.lab.scenarios.cluster import Object
+from suture.lab.scenarios.offline.nulls import is_typed
 
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
 VOLUME_PROTECTION = "kubernetes.io/pv-protection"
@@ -17,24 +18,27 @@ VOLUME_PROTECTION = "kubernetes.io/pv-protection"
 _STATELESS = frozenset({"Node", "CustomResourceDefinition", "PersistentVolume"})
 """Kinds whose status a creation may carry along."""
 
+_HOOK: Object = {
+    "failurePolicy": "Fail",
+    "matchPolicy": "Equivalent",
+    "namespaceSelector": {},
+    "objectSelector": {},
+    "timeoutSeconds": 10,
+}
+
 
 def defaulted(body: Object, *, has_status: bool) -> Object:
     """Return a new object as it is stored; metadata is the caller's."""
     kind = body.get("kind", "")
-    found = dict(body)
+    found = dict(filled(body))
     if has_status and kind not in _STATELESS:
         found.pop("status", None)
-    match kind:
+    # WHY: a custom resource may be called as a kind of Kubernetes is.
+    match kind if is_typed(body) else "":
         case "Namespace":
             _namespace(found)
         case "Secret":
             _secret(found)
-        case "Service":
-            spec = dict(found.get("spec") or {})
-            spec.setdefault("type", "ClusterIP")
-            found["spec"] = spec
-        case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
-            found["spec"] = {"replicas": 1, **(found.get("spec") or {})}
         case "Job":
             _job(found)
         case "Pod":
@@ -51,6 +55,34 @@ def defaulted(body: Object, *, has_status: bool) -> Object:
         case _:
             pass
     return found
+
+
+def filled(body: Object) -> Object:
+    """Return an object with what it does not say filled in, new or changed; other kinds as given.
+
+    SOURCE: the SetDefaults functions of the core, apps and admissionregistration types.
+    """
+    if not is_typed(body):
+        return body
+    match body.get("kind", ""):
+        case "Service":
+            return {**body, "spec": {"type": "ClusterIP", **(body.get("spec") or {})}}
+        case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
+            return {**body, "spec": {"replicas": 1, **(body.get("spec") or {})}}
+        case "ValidatingWebhookConfiguration":
+            return {**body, "webhooks": [_hook(one) for one in body.get("webhooks") or ()]}
+        case "MutatingWebhookConfiguration":
+            again = {"reinvocationPolicy": "Never"}
+            hooks = [{**again, **_hook(one)} for one in body.get("webhooks") or ()]
+            return {**body, "webhooks": hooks}
+        case _:
+            return body
+
+
+def _hook(hook: Object) -> Object:
+    """Return a webhook that says whom it is asked about: without a selector, all."""
+    rules = [{"scope": "*", **rule} for rule in hook.get("rules") or ()]
+    return {**_HOOK, **hook, **({"rules": rules} if rules else {})}
 
 
 def _namespace(found: Object) -> None:

@@ -16,8 +16,9 @@ from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.merge import merged, patched
 from suture.lab.scenarios.offline import answers
 from suture.lab.scenarios.offline.admission import Admission
-from suture.lab.scenarios.offline.defaults import changes_generation, defaulted
+from suture.lab.scenarios.offline.defaults import changes_generation, defaulted, filled
 from suture.lab.scenarios.offline.lifecycle import end, kept_otherwise
+from suture.lab.scenarios.offline.nulls import without_nulls
 from suture.lab.scenarios.offline.reviews import Write
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.lab.scenarios.offline.texts import wrong_text
@@ -93,6 +94,7 @@ class Server:
         """Create an object."""
         await self._may(user, "create", at)
         _decoded(body)
+        body = without_nulls(body)
         _owned(at, body)
         self._home(at)
         metadata = dict(body.get("metadata") or {})
@@ -258,6 +260,7 @@ class Server:
 
     def _merged_halves(self, at: Place, old: Thing, wish: Object) -> Object:
         """Return the whole new object: wish and status are written apart where both exist."""
+        wish = without_nulls(wish)
         # WHY: the API server reads a null as what is not there, by a JSON patch too.
         written = (wish.get("metadata") or {}).items()
         metadata = {name: value for name, value in written if value is not None}
@@ -278,6 +281,7 @@ class Server:
                 new["status"] = old.body["status"]
         if new.get("kind") == "Secret" and "stringData" in new:
             new = defaulted(new, has_status=False)
+        new = filled(new)
         generation = old.metadata.get("generation", 1)
         metadata["generation"] = generation + changes_generation(old.body, new)
         metadata["resourceVersion"] = old.metadata["resourceVersion"]
