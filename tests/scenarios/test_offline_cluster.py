@@ -426,6 +426,106 @@ def test_what_is_called_as_a_kind_of_kubernetes_is_left_as_it_is() -> None:
     assert defaulted(body, has_status=True) == body
 
 
+CONFIG = "/api/v1/namespaces/shop/configmaps/settings"
+
+
+async def applies(client: OfflineClient, path: str, manager: str, **wish: Any) -> Object:
+    """Apply a wish as a manager; return the object as it then is."""
+    given = {"apiVersion": "v1", "kind": "ConfigMap", **wish}
+    given["metadata"] = {"name": path.rpartition("/")[2], **given.get("metadata", {})}
+    return await client.patch(path, given, type="apply", field_manager=manager, force=True)
+
+
+def test_what_an_applier_leaves_out_goes() -> None:
+    """A field that it alone had written; where a map loses all, the map goes too."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        both = {"a": "1", "b": "2"}
+        await applies(client, CONFIG, "tool", data=both, metadata={"labels": {"team": "x"}})
+        assert (await applies(client, CONFIG, "other", data={"c": "3"}))["data"] == {
+            **both,
+            "c": "3",
+        }
+        left = await applies(client, CONFIG, "tool", data={"a": "1"})
+        assert left["data"] == {"a": "1", "c": "3"}
+        assert "labels" not in left["metadata"]
+        left = await applies(client, CONFIG, "other")
+        assert left["data"] == {"a": "1"}
+
+    on_a_cluster(body, web())
+
+
+def test_what_somebody_else_has_written_stays() -> None:
+    """Before the apply, with it or after it; a refused or dry apply owns nothing."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
+        old = {"before": "1"}
+        await client.create(CONFIG.rpartition("/")[0], {**head, "data": old})
+        wish = {**old, "shared": "2", "changed": "3", "own": "4"}
+        await applies(client, CONFIG, "tool", data=wish)
+        await applies(client, CONFIG, "other", data={"shared": "2"})
+        await client.patch(CONFIG, {"data": {"changed": "5"}}, type="merge")
+        dry = {**head, "data": {"shared": "2", "own": "4"}}
+        await client.patch(CONFIG, dry, type="apply", field_manager="third", dry_run=True)
+
+        left = await applies(client, CONFIG, "tool", data={})
+        assert left["data"] == {"before": "1", "shared": "2", "changed": "5"}
+        left = await applies(client, CONFIG, "other", data={})
+        assert left["data"] == {"before": "1", "changed": "5"}
+
+    on_a_cluster(body, web())
+
+
+def test_a_value_taken_over_by_force_goes_with_the_one_who_took_it() -> None:
+    """It is no longer its first writer's: nothing puts it back."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        await client.patch(f"{WEB}/scale", {"spec": {"replicas": 5}}, type="merge")
+        head: Object = {"apiVersion": "apps/v1", "kind": "Deployment"}
+        await applies(client, WEB, "tool", **head, spec={"replicas": 2})
+        left = await applies(client, WEB, "tool", **head, spec={})
+        assert left["spec"]["replicas"] == 1
+        assert left["spec"]["template"]
+
+    on_a_cluster(body, web())
+
+
+def test_entries_of_lists_go_by_their_key() -> None:
+    """A container that an applier left out goes; of one that others have, only its own part."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        head: Object = {"apiVersion": "apps/v1", "kind": "Deployment"}
+
+        async def containers(*wished: Object) -> dict[str, Object]:
+            spec = {"template": {"spec": {"containers": list(wished)}}}
+            found = await applies(client, WEB, "mesh", **head, spec=spec)
+            return {one["name"]: one for one in found["spec"]["template"]["spec"]["containers"]}
+
+        first = await containers({"name": "proxy", "image": "p"})
+        [app] = first.keys() - {"proxy"}
+        both = await containers({"name": "proxy", "image": "p"}, {"name": app, "tty": True})
+        assert both.keys() == {app, "proxy"}
+        assert both[app]["tty"] is True
+        assert await containers() == {app: first[app]}
+
+    on_a_cluster(body, web())
+
+
+def test_a_selector_is_applied_as_one() -> None:
+    """What others have in it does not stay beside it."""
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        some = {"matchLabels": {"gate": "on"}}
+        given = configuration(namespaceSelector=some)
+        await client.create(HOOKS, given)
+        wish = configuration(namespaceSelector={})
+        found = await applies(client, f"{HOOKS}/gate", "tool", **wish)
+        assert found["webhooks"][0]["namespaceSelector"] == {}
+
+    on_a_cluster(body, web())
+
+
 def test_claims_of_a_set_bear_what_it_selects_by() -> None:
     """As its controller makes them, for a member that is new."""
 

@@ -33,9 +33,23 @@ KEYS: dict[str, tuple[str, ...]] = {
 PLAIN = frozenset({"finalizers"})
 """Lists of plain values that are united."""
 
+WHOLE = frozenset(
+    {
+        "selector", "labelSelector", "namespaceSelector", "objectSelector", "podSelector",
+        "nodeSelector",
+    }
+)  # fmt: skip
+"""Maps that server-side apply replaces as one. SOURCE: `+structType=atomic` of LabelSelector, and
+`+mapType=atomic` of the core types' selectors."""
+
 
 def strategic(thing: Any, change: Any) -> Any:
     """Return the thing with a strategic merge patch applied."""
+    return _merged(thing, change, frozenset())
+
+
+def _merged(thing: Any, change: Any, whole: frozenset[str]) -> Any:
+    """Return the thing changed; the fields in `whole` are replaced as one."""
     if not isinstance(change, dict):
         return change
     if change.get("$patch") == "replace":
@@ -50,15 +64,15 @@ def strategic(thing: Any, change: Any) -> Any:
         elif value is None:
             found.pop(key, None)
         elif isinstance(value, list):
-            found[key] = _list(key, found.get(key), value)
+            found[key] = _list(key, found.get(key), value, whole)
         else:
-            found[key] = strategic(found.get(key), value)
+            found[key] = value if key in whole else _merged(found.get(key), value, whole)
     return found
 
 
 def applied(thing: Any, wish: Any) -> Any:
     """Return the thing with what server-side apply wishes; null is a value there, not a removal."""
-    return strategic(thing, _without_nulls(wish))
+    return _merged(thing, _without_nulls(wish), WHOLE)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -67,12 +81,21 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
-def _list(field: str, have: Any, wish: list[Any]) -> list[Any]:
+def key_of(field: str, entries: list[Any]) -> str | None:
+    """Return what tells the entries of a list apart, None where nothing does."""
+    known = KEYS.get(field, ())
+    return next((k for k in known if any(isinstance(e, dict) and k in e for e in entries)), None)
+
+
+def _list(field: str, have: Any, wish: list[Any], whole: frozenset[str]) -> list[Any]:
     there = list(have) if isinstance(have, list) else []
     if field in PLAIN:
         return there + [one for one in wish if one not in there]
     entries = [one for one in wish if isinstance(one, dict)]
-    key = next((k for k in KEYS.get(field, ()) if any(k in one for one in entries)), None)
+    key = key_of(field, entries)
+    if not wish and field in KEYS:
+        # WHY: to unite with nothing changes nothing.
+        return there
     if key is None or len(entries) < len(wish):
         return wish
     for one in entries:
@@ -81,9 +104,9 @@ def _list(field: str, have: Any, wish: list[Any]) -> list[Any]:
             if at is not None:
                 del there[at]
         elif at is None:
-            there.append(strategic({}, one))
+            there.append(_merged({}, one, whole))
         else:
-            there[at] = strategic(there[at], one)
+            there[at] = _merged(there[at], one, whole)
     return there
 
 
@@ -95,7 +118,7 @@ def applied_by_kubectl(thing: Any, wish: Any, last: Any) -> Any:
 
     SOURCE: kubectl's three-way merge: deletions are last less wish, additions and changes the wish.
     """
-    return applied(_without(thing, wish, last), wish)
+    return strategic(_without(thing, wish, last), _without_nulls(wish))
 
 
 def _without(thing: Any, wish: Any, last: Any) -> Any:
@@ -115,10 +138,7 @@ def _kept(field: str, value: Any, wish: Any, last: Any) -> Any:
     """Return a field's value less what went; lists are compared entry by entry where keyed."""
     if not (isinstance(value, list) and isinstance(wish, list) and isinstance(last, list)):
         return _without(value, wish, last)
-    key = next(
-        (k for k in KEYS.get(field, ()) if any(isinstance(one, dict) and k in one for one in last)),
-        None,
-    )
+    key = key_of(field, last)
     if key is None:
         return value
     wished = {one.get(key): one for one in wish if isinstance(one, dict)}

@@ -17,6 +17,7 @@ from suture.lab.scenarios.merge import merged, patched
 from suture.lab.scenarios.offline import answers
 from suture.lab.scenarios.offline.admission import Admission
 from suture.lab.scenarios.offline.defaults import changes_generation, defaulted, filled
+from suture.lab.scenarios.offline.fields import Fields
 from suture.lab.scenarios.offline.lifecycle import end, kept_otherwise
 from suture.lab.scenarios.offline.nulls import without_nulls
 from suture.lab.scenarios.offline.reviews import Write
@@ -59,6 +60,7 @@ class Server:
         self.evictable: Callable[[Thing], str] = lambda _pod: ""
         """Returns why a pod may not be evicted now, empty if it may."""
         self._settle = settle
+        self._fields = Fields()
 
     # ---- reading
 
@@ -158,7 +160,9 @@ class Server:
                 raise
             bare = msgspec.structs.replace(at, name="")
             wish = applied({}, value)
-            return await self.create(bare, wish, user, manager=manager, dry_run=dry_run)
+            made = await self.create(bare, wish, user, manager=manager, dry_run=dry_run)
+            self._applied(None, made, value, manager, dry_run=dry_run)
+            return made
         shown = self._scale(old) if at.sub == "scale" else old.body
         try:
             match kind:
@@ -166,13 +170,25 @@ class Server:
                     new = patched(shown, value)
                 case "strategic":
                     new = strategic(shown, value)
-                case "apply":
+                case "apply" if at.sub:
                     new = applied(shown, value)
+                case "apply":
+                    new = applied(self._fields.left(shown, value, manager), value)
                 case _:
                     new = merged(shown, value)
         except InputError as error:
             raise answers.malformed(str(error)) from error
-        return await self._replace(at, old, new, user, manager=manager, dry_run=dry_run)
+        done = await self._replace(at, old, new, user, manager=manager, dry_run=dry_run)
+        if kind == "apply" and not at.sub:
+            self._applied(old.body, done, value, manager, dry_run=dry_run)
+        return done
+
+    def _applied(
+        self, before: Object | None, after: Object, wish: Object, manager: str, *, dry_run: bool
+    ) -> None:
+        """Take note of who wrote which field by an apply."""
+        if not dry_run:
+            self._fields.note(before, after, wish, manager)
 
     async def delete(self, at: Place, options: Object, user: UserInfo) -> Object:
         """Delete an object."""
