@@ -276,6 +276,39 @@ def test_a_dead_fail_closed_webhook_stops_pods() -> None:
     on_a_cluster(body, web(), {"shape": "webhook"})
 
 
+@pytest.mark.parametrize(
+    ("condition", "asked"),
+    [
+        pytest.param("request.namespace != 'shop'", False, id="of-the-request"),
+        pytest.param("!('app' in object.metadata.labels)", False, id="of-the-object"),
+        pytest.param("object.kind == 'Pod' && request.operation == 'CREATE'", True, id="it-holds"),
+        pytest.param("authorizer.group('').check('x').allowed()", True, id="it-cannot-be-told"),
+        pytest.param("object.spec.nothing", True, id="it-fails"),
+    ],
+)
+def test_a_dead_webhook_stops_the_pods_that_its_conditions_match(
+    condition: str, *, asked: bool
+) -> None:
+    """Those that controllers want, too; where it cannot be told, it is asked."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"]}
+        hook = configuration(
+            clientConfig={"service": {"namespace": "shop", "name": "nobody"}},
+            rules=[{**rule, "resources": ["pods"], "operations": ["CREATE"]}],
+            matchConditions=[
+                {"name": "always", "expression": "true"},
+                {"name": "some", "expression": condition},
+            ],
+        )
+        await client.create(HOOKS, hook)
+        (pod, *_) = place.store.all(PODS, "shop")
+        await client.delete(f"{PODS_OF}/{pod.key.name}")
+        assert len(place.store.all(PODS, "shop")) == (2 if asked else 3)
+
+    on_a_cluster(body, web())
+
+
 def test_a_disruption_budget_holds_an_eviction() -> None:
     """As the API server answers: ask again later."""
 

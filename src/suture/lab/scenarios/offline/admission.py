@@ -16,10 +16,10 @@ from suture.lab.scenarios.offline import answers
 from suture.lab.scenarios.offline.expressions import Expressions, Policies
 from suture.lab.scenarios.offline.reviews import Write, request_of
 from suture.lab.scenarios.offline.store import Store, Thing
-from suture.model.matchsets import Call, Match, matches
+from suture.model.matchsets import Call, Evaluate, Match, matches
 from suture.model.names import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, Resource
 from suture.model.objects import Webhook, WebhookFacts
-from suture.policy.engines import EvaluationError
+from suture.policy.engines import Bindings, EvaluationError
 
 _GROUP = "admissionregistration.k8s.io"
 POLICIES = Resource(_GROUP, "validatingadmissionpolicies")
@@ -140,12 +140,31 @@ class Admission:
             namespace_labels=view.namespace_labels(write.namespace),
             labels=write.labels,
         )
+        holds = self._conditions(write)
         for configuration, hook in self._hooks():
-            if not hook.fail_closed or matches(hook, call) is Match.NO:
+            if not hook.fail_closed or matches(hook, call, holds) is Match.NO:
                 continue
             why = self.dead(configuration, hook)
             if why:
                 raise answers.webhook_failed(hook.name, why)
+
+    def _conditions(self, write: Write) -> Evaluate:
+        """Return what tells whether a match condition holds for a write.
+
+        WHY not told where one fails: the API server knows more, such as what the user may do.
+        """
+        bindings: list[Bindings] = []
+
+        def holds(expression: str, _call: Call) -> bool | None:
+            if not bindings:
+                values = {"request": request_of(write, ""), "object": write.new}
+                bindings.append(self.expressions.bind({**values, "oldObject": write.old}))
+            try:
+                return self.expressions.value(expression, bindings[0]) is True
+            except EvaluationError:
+                return None
+
+        return holds
 
     def _hooks(self) -> Iterator[tuple[Thing, Webhook]]:
         for resource in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS):
