@@ -309,6 +309,24 @@ def test_a_dead_webhook_stops_the_pods_that_its_conditions_match(
     on_a_cluster(body, web())
 
 
+def test_a_collection_is_gone_before_anybody_replaces_it() -> None:
+    """Pods behind a webhook that is asked about them, too: taken in one call, none comes back."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        await client.create(HOOKS, configuration())
+        pods = place.store.all(PODS, "shop")
+        assert len(pods) == 3
+        await client.delete(f"{PODS_OF}/{pods[0].key.name}")
+        assert len(place.store.all(PODS, "shop")) == 3
+
+        await client.delete_collection(PODS_OF, label_selector=None)
+        assert place.store.all(PODS, "shop") == []
+        await client.delete(f"{HOOKS}/gate")
+        assert len(place.store.all(PODS, "shop")) == 3
+
+    on_a_cluster(body, web())
+
+
 def test_a_disruption_budget_holds_an_eviction() -> None:
     """As the API server answers: ask again later."""
 

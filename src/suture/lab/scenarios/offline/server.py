@@ -207,14 +207,21 @@ class Server:
     async def delete_collection(
         self, at: Place, options: Object, user: UserInfo, selector: str | None, fields: str | None
     ) -> Object:
-        """Delete what the selectors match, one after another; the first refusal ends it."""
+        """Delete what the selectors match, one after another; the first refusal ends it.
+
+        Controllers come to act when all are gone: one request is over before they have read it.
+        """
         await self._may(user, "deletecollection", at, selector=selector, fields=fields)
         found = self.several(at, selector, fields)
-        for thing in found:
-            if self.store.life(thing.uid) is None:
-                continue
-            place = msgspec.structs.replace(at, namespace=thing.key.namespace, name=thing.key.name)
-            await self._end(place, thing, options, user, collected=True)
+        try:
+            for thing in found:
+                if self.store.life(thing.uid) is None:
+                    continue
+                key = thing.key
+                place = msgspec.structs.replace(at, namespace=key.namespace, name=key.name)
+                await self._end(place, thing, options, user, collected=True)
+        finally:
+            self._settle()
         return {"kind": f"{at.api.kind}List", "metadata": {}, "items": [one.body for one in found]}
 
     async def evict(self, at: Place, body: Object, user: UserInfo, *, dry_run: bool) -> Object:
@@ -368,7 +375,8 @@ class Server:
             Propagation(given) if given else None,
             options.get("gracePeriodSeconds"),
         )
-        self._settle()
+        if not collected:
+            self._settle()
         if left is not None:
             return left.body
         return {
