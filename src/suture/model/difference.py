@@ -63,14 +63,23 @@ SWITCHES: Final = (
     ("pause", True), ("shutdown", True), ("suspend", True), ("stopped", True),
     ("stop", True), ("stop", "yes"),
     ("hibernate", True), ("hibernated", True), ("running", False), ("enabled", False),
-    ("runStrategy", "Halted"), ("powerState", "Off"), ("powerState", "Stopped"),
-    ("desiredState", "Inactive"), ("desiredState", "Stopped"),
+    ("active", False), ("started", False),
 )  # fmt: skip
 """How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
 them that nobody is to touch it."""
+_OFF: Final = frozenset({"off", "offline", "stopped", "halted", "inactive", "shutdown"})
+STATES: Final = {
+    "state": _OFF, "desiredState": _OFF, "powerState": _OFF, "runStrategy": _OFF,
+    "mode": _OFF - {"off", "inactive"},
+}  # fmt: skip
+"""How it says so in a word, in small letters. WHY fewer of a mode: `mode: Off` is mostly that of
+something which the resource does, and not whether it runs."""
 RUN_POLICY: Final = "runPolicy"
 """The part of a spec in which such a switch is that of all of it. SOURCE: Kubeflow
 `runPolicy.suspend`, of jobs of every framework."""
+LIFECYCLE: Final = "lifecycle"
+_LIVES: Final = (("run", False), ("running", False), ("started", False), ("stopped", True))
+"""The same of a part of which `enabled` and `active` say whether there is a lifecycle at all."""
 
 STOPS: Final = frozenset(
     {"stop", "stopped", "shutdown", "suspend", "sleep", "hibernate", "hibernated", "hibernation"}
@@ -274,8 +283,8 @@ def parts_left_out(old_body: bytes, new_body: bytes) -> tuple[frozenset[str], fr
     a list with a `name` or an `id`, or with members and a `component` or one `…Name`. What has an
     `enabled` is switched on and off by it, and an item by its number, one of `NUMBERS`, while
     another item of the list has members. So is what a flag is called after, and behind `OF_A_PORT`
-    what a port is, by a 0. An empty name is all of it, by one of `SWITCHES` or by an annotation,
-    one of `STOPS`.
+    what a port is, by a 0. An empty name is all of it, by one of `SWITCHES`, a word of `STATES` or
+    an annotation, one of `STOPS`.
     """
     before, after = all_parts(old_body), all_parts(new_body)
     was, is_now = _told_to_stop(before), _told_to_stop(after)
@@ -456,9 +465,13 @@ def is_suspended(body: bytes) -> bool:
 
 
 def _switched_off(spec: dict[str, object]) -> bool:
-    policy = spec.get(RUN_POLICY)
+    asked = ((spec, SWITCHES), (spec.get(RUN_POLICY), SWITCHES), (spec.get(LIFECYCLE), _LIVES))
     return any(
         part.get(name) is off or (isinstance(off, str) and part.get(name) == off)
-        for part in ((spec, policy) if isinstance(policy, dict) else (spec,))
-        for name, off in SWITCHES
+        for part, switches in asked
+        if isinstance(part, dict)
+        for name, off in switches
+    ) or any(
+        isinstance(value := spec.get(name), str) and value.lower() in off
+        for name, off in STATES.items()
     )
