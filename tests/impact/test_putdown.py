@@ -31,9 +31,11 @@ from suture.model.names import (
     STATEFUL_SETS,
     Gvr,
     ObjectKey,
+    Resource,
 )
 from suture.model.objects import (
     ClusterObject,
+    CustomFacts,
     PodFacts,
     RouteFacts,
     ServiceFacts,
@@ -44,6 +46,8 @@ from suture.model.request import Request
 from suture.model.selectors import Selector
 
 PERSON = "owner@example.com"
+MACHINE = "system:serviceaccount:tools:janitor"
+CONNECTORS = Resource("connect.example.com", "connectors")
 
 
 def application(
@@ -209,6 +213,40 @@ def test_not_what_another_sizes() -> None:
     cluster.view = GraphView(graph_of(parent, owned), History())
 
     assert not cluster.stop(owned[0])
+
+
+@pytest.mark.parametrize(
+    ("by", "spaces", "kept", "explained"),
+    [
+        pytest.param(PERSON, ("shop", "shop"), False, [True, True], id="of one namespace"),
+        pytest.param(PERSON, ("shop", "bank"), False, [True, False], id="everywhere"),
+        pytest.param(MACHINE, ("shop",), False, [False], id="by a machine"),
+        pytest.param(PERSON, ("shop",), True, [False], id="what another keeps"),
+    ],
+)
+def test_who_asks_what_keeps_it_for_none(
+    by: str, spaces: tuple[str, ...], explained: list[bool], *, kept: bool
+) -> None:
+    """A person may stop so what they may scale themselves, and no more of it."""
+    above = thing(CONNECTORS, "above", "shop")
+    keepers = [
+        thing(
+            CONNECTORS, f"app-{at}", space, facts=CustomFacts(1),
+            owners=[owner(above)] if kept else [],
+        )
+        for at, space in enumerate(spaces)
+    ]  # fmt: skip
+    made = [application(one.key.name, one.key.namespace, of=one) for one in keepers]
+    view = GraphView(graph_of(above, keepers, *made), History())
+
+    told = []
+    for keeper in keepers:
+        none = msgspec.structs.replace(keeper, facts=CustomFacts(0))
+        request = update(keeper, none, by=operator(by))
+        impact = impact_of(request, view, now=START, by=operator(by))
+        remember(request, project(request, view), view, START)
+        told += [one.explained for one in effects(impact, ServiceEmptied)]
+    assert told == explained
 
 
 def members(*more: ClusterObject) -> tuple[ClusterObject, GraphView]:

@@ -167,9 +167,11 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         _remember_removal(request, change, view, now)
     elif change.direct and request.gvr.resource == NODES:
         _remember_end(view, change.direct[0], now)
-    if change.resized is not None and not change.resized.asked:
-        _remember_size(request, change.resized, view, now)
-        remember_cut(view, request.user.username, change.resized, now)
+    if change.resized is not None:
+        _remember_stop(request, change.resized, view, now)
+        if not change.resized.asked:
+            _remember_size(request, change.resized, view, now)
+            remember_cut(view, request.user.username, change.resized, now)
     made = change.rewritten
     if made is not None:
         if made.before is None:
@@ -306,9 +308,14 @@ def _remember_size(request: Request, resized: Resized, view: GraphView, now: Now
         writes.note(key, Deed(What.SCALED, identity, size), now)
     if 0 < resized.after * 2 < resized.before:
         writes.count(cut_down(identity), now)
+
+
+def _remember_stop(request: Request, resized: Resized, view: GraphView, now: Now) -> None:
+    """Remember of a workload that is scaled to nothing who stops it, or asks what keeps it to."""
+    writes, identity = view.history.writes, request.user.username
     if resized.before and not resized.after:
         writes.count(put_down(identity), now)
-        writes.count(put_down_in(identity, key.namespace), now)
+        writes.count(put_down_in(identity, view.namespace(resized.row)), now)
 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:

@@ -6,7 +6,8 @@ command does not bring back. So it is believed of a person, of one namespace wit
 no Service that anything else is known to need, or that is there for the world outside; and not of
 what runs wide. Never of a machine: one that is mistaken is so everywhere. But of an errand: a Job
 of this hour, which somebody else made in that namespace, runs as the actor. So a hook of a chart
-stops what it is about to migrate or to take away, and what names the Service is of that chart. And
+stops what it is about to migrate or to take away, and what names the Service is of that chart. Who
+asks the custom resource that keeps a workload for none of it stops it as well. And
 of a manifest that set the present size itself, and nobody after it: it says another one now.
 Source: Helm, chart hooks (`pre-upgrade`, `pre-delete`); meta/v1 `managedFields`.
 
@@ -99,14 +100,15 @@ def _may_be_cut(scene: Scene, resized: Resized, most: int) -> bool:
 def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
     """Whether a person or an errand stops a workload by its name, and nobody else needs it."""
     view, now, identity = scene.view, scene.now, scene.actor.user.username
-    if now is None or resized.asked or resized.after or resized.before > WIDE:
+    if now is None or resized.after or resized.before > WIDE:
         return False
     row, namespace = resized.row, view.namespace(resized.row)
     by_person = is_person(identity)
     if not by_person and not is_errand(scene, namespace, now):
         return False
     # WHY not what has an owner: that answers for its size, and is what a person would ask.
-    if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or view.has_owner(row):
+    asked = _asked_of_keeper(scene, row) if resized.asked else not view.has_owner(row)
+    if view.resource(row) not in (DEPLOYMENTS, STATEFUL_SETS) or not asked:
         return False
     if namespace.startswith(RESERVED) or not read_by_name(view, service):
         return False
@@ -117,6 +119,14 @@ def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
     return readers is not None and all(
         one == row or (not by_person and _goes_still(scene, row, one)) for one in readers
     )
+
+
+def _asked_of_keeper(scene: Scene, row: int) -> bool:
+    """Whether a person writes the size of a workload into what controls it, which nothing owns."""
+    view, parent = scene.view, scene.view.controller(row)
+    if parent < 0 or parent != view.find(scene.request.key) or view.has_owner(parent):
+        return False
+    return is_person(scene.actor.user.username)
 
 
 def is_errand(scene: Scene, namespace: str, now: Now) -> bool:
