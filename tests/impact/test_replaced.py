@@ -16,7 +16,14 @@ from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import AUTOSCALERS, INGRESSES, PODS, STATEFUL_SETS, Resource
+from suture.model.names import (
+    AUTOSCALERS,
+    DEPLOYMENTS,
+    INGRESSES,
+    PODS,
+    STATEFUL_SETS,
+    Resource,
+)
 from suture.model.objects import ClusterObject, PodFacts, RouteFacts, ServiceRef, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -146,6 +153,25 @@ def test_a_workload_at_rest_behind_the_same_services(
     old, *_ = workload("web", replicas=0)
     old = msgspec.structs.replace(old, created=100.0)
     assert explained(old, *beside) is replaced
+
+
+@pytest.mark.parametrize(
+    ("labels", "ready", "size", "replaced"),
+    [
+        pytest.param({"app": "web"}, 1, 0, True, id="another serves"),
+        pytest.param({"app": "web"}, 0, 0, False, id="nobody serves"),
+        pytest.param({"app": "other"}, 2, 0, False, id="it was for another Service"),
+        pytest.param({"app": "web"}, 2, 1, False, id="it is to run"),
+    ],
+)
+def test_a_workload_at_rest_whose_own_labels_tell(
+    labels: dict[str, str], ready: int, size: int, *, replaced: bool
+) -> None:
+    """Its selector says less than its pods bore, by which the Service found them."""
+    facts = WorkloadFacts(size, Selector.of({"deployment": "web"}))
+    old = thing(DEPLOYMENTS, "web", "prod", labels=labels, facts=facts)
+    old = msgspec.structs.replace(old, created=100.0)
+    assert explained(old, service("web"), *next_set(ready)) is replaced
 
 
 @pytest.mark.parametrize("controller", [True, False])

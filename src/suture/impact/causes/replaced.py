@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from suture.impact.causes.explained import answering
-from suture.impact.causes.parents import SIBLINGS, maker_of, rolled_out
+from suture.impact.causes.parents import SIBLINGS, maker_of, rolled_out, wants_none
 from suture.impact.causes.resting import services_behind
 from suture.impact.ground.kinds import is_route
 from suture.model.edges import Edge
@@ -148,7 +148,7 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
     Together they have as many pods Ready there as it has, they are no older, and no autoscaler
     goes by its name any more. Of a workload behind no Service nothing tells what replaces it.
     """
-    services = services_behind(view, row)
+    services = services_behind(view, row) or _once_behind(view, row)
     mine = frozenset(view.classes_controlled(row, REPLICA_SETS) if services else ())
     found: dict[int, None] = {}
     for service in services:
@@ -175,6 +175,20 @@ def _workloads(view: GraphView, row: int, removed: Collection[int]) -> tuple[int
             return ()
     scaled = any(one not in removed for one in view.sources(row, Edge.SCALES))
     return () if scaled else tuple(found)
+
+
+def _once_behind(view: GraphView, row: int) -> list[int]:
+    """Return the Services that would reach a workload of no size, if its pods bore its own labels.
+
+    WHY a guess will do: its selector need not say all that its pods bear, nothing of it runs, and
+    it is only told of what others serve.
+    """
+    if not wants_none(view, row) or any(
+        view.one_alike(kind) >= 0 for kind in view.classes_controlled(row, REPLICA_SETS)
+    ):
+        return []
+    chosen = view.selecting(view.namespace(row), view.labels(row))
+    return [one for one in chosen if view.resource(one) == SERVICES]
 
 
 def _parts(view: GraphView, other: int, row: int) -> bool:
