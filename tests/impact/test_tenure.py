@@ -185,6 +185,35 @@ def test_the_record_of_anything_else_is_trimmed(status: str, mark: str | None, p
     assert told(view, delete(one, by=STRANGER), STRANGER) == []
 
 
+@pytest.mark.parametrize(
+    ("marks", "there", "lost"),
+    [
+        pytest.param(("b:/Service:prod/app",), True, False, id="all that serves"),
+        pytest.param(("b:/Service:prod/app", None), True, True, id="one of two"),
+        pytest.param(("b:/Service:prod/app",), False, True, id="to one that is gone"),
+    ],
+)
+def test_the_record_of_a_release_that_was_handed_over(
+    marks: tuple[str | None, ...], *, there: bool, lost: bool
+) -> None:
+    """What is left of it alone, rights of its pods, is of use to who keeps what serves."""
+    served = []
+    for at, mark in enumerate(marks):
+        chart = charted("app" if not at else "more", "app", SERVICES, "Service")
+        if mark is not None:
+            chart["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = mark
+        serves = ServiceFacts(Selector.of({"app": "app"}))
+        served.append(replace(trimmed(SERVICES, chart), facts=serves))
+    binding = trimmed(
+        CLUSTER_ROLE_BINDINGS, charted("app", "app", CLUSTER_ROLE_BINDINGS, "ClusterRoleBinding")
+    )
+    one = trimmed(SECRETS, release("app"))
+    keeper = [thing(APPLICATIONS, "b", "argocd")] if there else []
+    view = view_of(one, binding, running_as("app"), workload("app"), *served, *keeper)
+
+    assert bool(told(view, delete(one, by=STRANGER), STRANGER)) is lost
+
+
 def test_an_application_that_stays_loses_what_is_in_anothers_namespace() -> None:
     """A namespace of one application holds a workload of another one that lives."""
     space = thing(Resource("", "namespaces"), "shared")

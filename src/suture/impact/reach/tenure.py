@@ -147,7 +147,8 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
 
     The actor is not seen to work for it, and something of it, which nobody else keeps too, is in
     use: without its record nobody can upgrade it, or take it away. An uninstall has written the
-    record before, and what is trimmed are records of the past.
+    record before, and what is trimmed are records of the past. Where all that runs or serves has
+    another keeper, which is there, the rest is of use to that: so a release is handed over.
     """
     view = scene.view
     if view.resource(row) != SECRETS:
@@ -159,14 +160,15 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
     beside = [one for one in records_of(scene, release) if one != row and one not in scene.removed]
     if view.labelled(beside, "status", DEPLOYED):
         return None
-    kept = view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT]
+    kept = [one for one in view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT] if scene.stays(one)]
+    alone = [one for one in kept if len(view.targets(one, Edge.MANAGED_BY)) == 1]
+    runs = [one for one in kept if view.resource(one) in (*RUNNING, SERVICES)]
+    if runs and all(view.there(one, Edge.MANAGED_BY) for one in runs):
+        return None
     at_work = any(
-        scene.stays(one)
-        and len(view.targets(one, Edge.MANAGED_BY)) == 1
         # WHY no claims: releases leave them, and who mounts one is at work itself.
-        and view.resource(one) != CLAIMS
-        and used(view, one)
-        for one in kept
+        view.resource(one) != CLAIMS and used(view, one)
+        for one in alone
     )
     return release if at_work else None
 
