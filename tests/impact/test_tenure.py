@@ -41,10 +41,17 @@ from suture.model.names import (
     SERVICES,
     STATEFUL_SETS,
     ObjectKey,
+    Propagation,
     Resource,
 )
-from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts
-from suture.model.request import Request
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
+from suture.model.request import DeleteOptions, Request
 from suture.model.selectors import Selector
 
 APPLICATIONS = Resource("argoproj.io", "applications")
@@ -212,6 +219,50 @@ def test_the_record_of_a_release_that_was_handed_over(
     view = view_of(one, binding, running_as("app"), workload("app"), *served, *keeper)
 
     assert bool(told(view, delete(one, by=STRANGER), STRANGER)) is lost
+
+
+@pytest.mark.parametrize(
+    ("grown", "by", "policy", "there", "lost"),
+    [
+        pytest.param(2, PERSON, Propagation.ORPHAN, True, False, id="of all claims"),
+        pytest.param(1, PERSON, Propagation.ORPHAN, True, True, id="of one claim"),
+        pytest.param(2, KEEPER, Propagation.ORPHAN, True, True, id="by another"),
+        pytest.param(2, PERSON, Propagation.BACKGROUND, True, True, id="with its pods"),
+        pytest.param(2, PERSON, Propagation.ORPHAN, False, True, id="nobody makes it again"),
+    ],
+)
+def test_a_set_whose_claims_were_made_larger(
+    grown: int, by: Actor, policy: Propagation, *, there: bool, lost: bool
+) -> None:
+    """Who raised them leaves its pods, and what keeps it makes it again, of the new size."""
+    marks = {"argocd.argoproj.io/tracking-id": "b:apps/StatefulSet:prod/db"}
+    made = trimmed(
+        STATEFUL_SETS,
+        body("StatefulSet", "db", apiVersion="apps/v1", metadata={"annotations": marks}),
+    )
+    made = replace(made, facts=WorkloadFacts(2, Selector.of({"app": "db"})))
+    claims = [thing(CLAIMS, f"data-db-{at}", "prod") for at in range(2)]
+    pods = [
+        replace(
+            thing(
+                PODS, f"db-{at}", "prod", owners=[owner(made)], labels={"app": "db"},
+                facts=PodFacts(ready=True, node="n"),
+            ),
+            needs=(Need(Edge.CLAIM, claim.key),),
+        )
+        for at, claim in enumerate(claims)
+    ]  # fmt: skip
+    keeper = [thing(APPLICATIONS, "b", "argocd")] if there else []
+    view = view_of(made, claims, pods, service("db"), *keeper)
+    for claim in claims[:grown]:
+        for shape in (1, 2):
+            view.history.writes.note(claim.key, Deed(What.WROTE, by.user.username, shape), START)
+
+    request = delete(made, by=PERSON, options=DeleteOptions(policy))
+    impact = estimate(
+        request, project(request, view), view, PERSON, {"foreign_write"}, now=START.plus_s(60)
+    )
+    assert any(isinstance(one, ForeignWrite) for one in impact.effects) is lost
 
 
 def test_an_application_that_stays_loses_what_is_in_anothers_namespace() -> None:

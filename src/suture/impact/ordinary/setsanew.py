@@ -11,6 +11,9 @@ What is lost if the set does not come back: its share of the endpoints, less tha
 or one member of three and more; every further one is refused. Not where claims go along, nor under
 a custom resource that is itself new: its sets may be taken for those of one that was there before;
 nor one that left a part out and has it again: that may be what the actor has not seen yet. Pure.
+
+A set whose claims the actor made larger goes so as well, whoever keeps it: how large they are to be
+cannot be changed in it. Its pods stay, without it, until its keeper makes it again.
 Source: apps/v1 StatefulSet: all but a few fields cannot be changed (`ValidateStatefulSetUpdate`).
 """
 
@@ -23,12 +26,16 @@ from suture.impact.causes.parents import SIBLINGS, selects_apart
 from suture.impact.ordinary.keepers import has_run
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
+from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, DEPLOYMENTS, PODS, STATEFUL_SETS
 from suture.model.objects import WorkloadFacts
 
 OTHERS: Final = 2
 """LIMIT: members beside one that no Service reaches: what is copied is copied to two others."""
+
+MEMBERS: Final = 64
+"""LIMIT: pods of a set that are asked whether their claims were changed, 2 us each."""
 
 
 def is_made_anew(scene: Scene, row: int) -> bool:
@@ -46,6 +53,26 @@ def is_made_anew(scene: Scene, row: int) -> bool:
         return False
     taken = scene.counted(taken_from(view.uid(parent), resource))
     return taken <= _back(scene, parent, row) and _others_serve(scene, parent, row)
+
+
+def grows(scene: Scene, row: int) -> bool:
+    """Whether a set goes alone and leaves its pods, the actor having just changed all their claims.
+
+    WHY changed is larger: all else of a claim that is bound is fixed. WHY by the actor: who takes
+    sets away because somebody else is at work on them, has taken them for something else.
+    Source: core/v1 PersistentVolumeClaim, of which only the request for storage may be raised
+    (`ValidatePersistentVolumeClaimUpdate`).
+    """
+    view = scene.view
+    if view.resource(row) != STATEFUL_SETS or not scene.change.orphaned:
+        return False
+    if scene.change.direct != (row,) or scene.change.cascaded:
+        return False
+    pods = [pod for kind in view.classes_owned(row) for pod in view.pods_alike(kind)][:MEMBERS]
+    claims = [claim for pod in pods for claim in view.there(pod, Edge.CLAIM)]
+    return bool(claims) and all(
+        scene.changed(claim) and not scene.written_by_another(view.key(claim)) for claim in claims
+    )
 
 
 def _back(scene: Scene, parent: int, row: int) -> int:

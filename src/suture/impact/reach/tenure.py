@@ -36,6 +36,7 @@ from suture.impact.ordinary.keepers import (
     works_for,
 )
 from suture.impact.ordinary.reissued import is_given_anew
+from suture.impact.ordinary.setsanew import grows
 from suture.impact.reach.strangers import CARRIERS
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene, victim_of
@@ -124,6 +125,9 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
         if causes.heals(row) or is_own(scene, row) or is_given_anew(scene, row):
             continue
         keeper = keeper_at(scene, row)
+        # WHY it lives: it makes the set again, which has left its pods.
+        if keeper is not None and keeper.lives and grows(scene, row):
+            continue
         known = keeper is not None and keeper.by != CREATOR
         account = None if known else _at_work_on(scene, row)
         if account is not None:
