@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from support.asking import effects
-from support.cluster import START, delete, operator, owner, service, thing, view_of
-from suture.impact.effects import ObjectsRemoved
+from support.asking import effects, impact_of, update
+from support.cluster import START, delete, operator, owner, service, thing, view_of, workload
+from suture.impact.effects import ObjectsRemoved, PodsLost
 from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.edges import Edge, Need
@@ -15,12 +15,17 @@ from suture.model.names import (
     CLAIMS,
     DEPLOYMENTS,
     PODS,
+    REPLICA_SETS,
     SERVICES,
     SNAPSHOT_CONTENTS,
     STATEFUL_SETS,
+    ObjectKey,
     Resource,
 )
 from suture.model.objects import ClusterObject, CustomFacts, Ended, PodFacts, WorkloadFacts
+
+NOBODY = -1
+"""Says a loss of pods of what nobody asks for."""
 
 RUNS = Resource("ci.example.com", "runs")
 CREWS = Resource("ci.example.com", "crews")
@@ -118,3 +123,21 @@ def test_a_claim_whose_last_user_goes_with_its_owner() -> None:
     )
     assert explained(claim, parent, holder, user) == 0
     assert explained(claim, parent, msgspec.structs.replace(holder, deleted=1.0), user) == 1
+
+
+@pytest.mark.parametrize(
+    ("ended", "wanted"), [(Ended.SURE, NOBODY), (Ended.DONE, NOBODY), (Ended.NO, 2)]
+)
+def test_what_ended_work_kept_is_stopped(ended: Ended, wanted: int) -> None:
+    """An experiment says how large its copies are to be, and wants none once it is over."""
+    facts = CustomFacts(wanted=2, ended=ended)
+    parent = thing(RUNS, "nightly", "prod", facts=facts)
+    copy, *below = workload("copy", replicas=2)
+    root = msgspec.structs.replace(
+        copy, key=ObjectKey(REPLICA_SETS, "prod", "copy"), owners=(owner(parent),)
+    )
+    stopped = msgspec.structs.replace(root, facts=WorkloadFacts(0))
+    pods = [one for one in below if one.key.resource == PODS]
+    mine = [msgspec.structs.replace(one, owners=(owner(root),)) for one in pods]
+    (lost,) = effects(impact_of(update(root, stopped), view_of(parent, root, mine)), PodsLost)
+    assert lost.wanted == wanted

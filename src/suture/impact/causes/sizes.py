@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from suture.impact.causes.labelled import label_parent
 from suture.impact.causes.leftout import is_of_part, left_out
 from suture.impact.causes.lowered import stops
+from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import SIBLINGS, parents_of, selects_apart, size_of, wanted_count
 from suture.impact.causes.stepdown import lowered_to
 from suture.impact.causes.stepwise import leeway
@@ -44,7 +45,7 @@ def asked_for(
         if isinstance(facts, AutoscalerFacts) and not (asleep or view.terminating(scaler)):
             asked.append(facts.least)
     for parent in _parents(view, row):
-        if view.terminating(parent):
+        if view.terminating(parent) or is_over(view, parent):
             continue
         wants = wanted_count(view, parent)
         if wants is not None:
@@ -100,7 +101,8 @@ def resize_explained(
         view, row, after, written.row if written is not None else None, by
     ):
         return True
-    goes = after == 0 and _goes(view, view.controller(row))
+    controller = view.controller(row)
+    goes = after == 0 and controller >= 0 and (_goes(view, controller) or is_over(view, controller))
     if goes or (after == 0 and (left_out(view, row) or stops(view, row))):
         return True
     return any(
