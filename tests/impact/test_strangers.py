@@ -176,3 +176,37 @@ def test_a_pod_on_a_closed_node_has_to_move() -> None:
         bare(node="n-1"), needs=(Need(Edge.NODE, ObjectKey(NODES, "", "n-1")),)
     )
     assert counted(pod, node) == 0
+
+
+def runs(*, ready: bool = True, by: Actor = CLEANER, made_by: str = "", **more: object) -> int:
+    """Return how many custom resources count that each run a pod, where one of them is deleted."""
+    machine = topic(**more)
+    pod = thing(
+        PODS, "orders-0", "shop", owners=[owner(machine)], labels={"a": "b"},
+        facts=PodFacts(ready=ready, node="node-1"),
+    )  # fmt: skip
+    request = delete(machine, by=by)
+    found = effects(
+        impact_of(request, view_of(machine, pod, by=made_by), now=NOW, by=by), ObjectsRemoved
+    )
+    return sum(one.counted for one in found if one.resource == str(TOPICS))
+
+
+def test_what_runs_for_itself_counts_though_nobody_knows_who_made_it() -> None:
+    """A clean-up of what has ended takes what is at work: it was there before, and is nobody's."""
+    assert runs() == 1
+    assert runs(ready=False) == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"owners": (owner(thing(TOPICS, "set", "shop")),)}, id="an owner has it"),
+        pytest.param({"facts": CustomFacts(ended=Ended.SURE)}, id="its work is over"),
+        pytest.param({"by": operator("system:serviceaccount:queues:operator")}, id="who runs it"),
+        pytest.param({"made_by": CLEANER.user.username}, id="who made it"),
+    ],
+)
+def test_what_may_end_by_such_a_hand_does_not_count(more: dict[str, object]) -> None:
+    """The twin: it comes back, has ended, or goes by who may end it."""
+    assert runs(**more) == 0  # type: ignore[arg-type] # of several types, each as it is taken

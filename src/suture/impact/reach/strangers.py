@@ -52,7 +52,7 @@ def taken_blindly(scene: Scene, row: int) -> bool:
 
 
 def runs_for_itself(scene: Scene, row: int) -> bool:
-    """Whether a custom resource at work, with pods of its own, goes by a machine that is none of its.
+    """Whether a custom resource with Ready pods of its own goes by a machine that is none of its.
 
     Nobody knows who made it, which was before; nobody owns it, or keeps it, so that it does not
     come back. A machine's that is known to run its type may end it, and what ends by itself may go.
