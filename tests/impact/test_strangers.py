@@ -13,7 +13,14 @@ from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import NODES, PODS, SECRETS, SERVICES, ObjectKey, Resource
-from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, PodFacts
+from suture.model.objects import (
+    ClusterObject,
+    CustomFacts,
+    Ended,
+    NodeFacts,
+    OwnerReference,
+    PodFacts,
+)
 
 TOPICS = Resource("queues.example.com", "topics")
 BACKUPS = Resource("vault.example.com", "backups")
@@ -178,9 +185,16 @@ def test_a_pod_on_a_closed_node_has_to_move() -> None:
     assert counted(pod, node) == 0
 
 
-def runs(*, ready: bool = True, by: Actor = CLEANER, made_by: str = "", **more: object) -> int:
-    """Return how many custom resources count that each run a pod, where one of them is deleted."""
-    machine = topic(**more)
+def runs(
+    owners: tuple[OwnerReference, ...] = (),
+    facts: CustomFacts = CustomFacts(),  # noqa: B008 a value
+    *,
+    ready: bool = True,
+    by: Actor = CLEANER,
+    made_by: str = "",
+) -> int:
+    """Return how many count of one custom resource, which runs a pod, where it is deleted."""
+    machine = topic(owners=owners, facts=facts)
     pod = thing(
         PODS, "orders-0", "shop", owners=[owner(machine)], labels={"a": "b"},
         facts=PodFacts(ready=ready, node="node-1"),
@@ -198,15 +212,9 @@ def test_what_runs_for_itself_counts_though_nobody_knows_who_made_it() -> None:
     assert runs(ready=False) == 0
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        pytest.param({"owners": (owner(thing(TOPICS, "set", "shop")),)}, id="an owner has it"),
-        pytest.param({"facts": CustomFacts(ended=Ended.SURE)}, id="its work is over"),
-        pytest.param({"by": operator("system:serviceaccount:queues:operator")}, id="who runs it"),
-        pytest.param({"made_by": CLEANER.user.username}, id="who made it"),
-    ],
-)
-def test_what_may_end_by_such_a_hand_does_not_count(more: dict[str, object]) -> None:
-    """The twin: it comes back, has ended, or goes by who may end it."""
-    assert runs(**more) == 0  # type: ignore[arg-type] # of several types, each as it is taken
+def test_what_may_end_by_such_a_hand_does_not_count() -> None:
+    """The twin: its owner has it again, it has ended, or it goes by who runs or made it."""
+    assert runs(owners=(owner(thing(TOPICS, "set", "shop")),)) == 0
+    assert runs(facts=CustomFacts(ended=Ended.SURE)) == 0
+    assert runs(by=operator("system:serviceaccount:queues:operator")) == 0
+    assert runs(made_by=CLEANER.user.username) == 0
