@@ -9,6 +9,7 @@ from support.asking import effects, impact_of, update
 from support.cluster import START, graph_of, operator, owner, service, thing, workload
 from suture.impact.causes.recent import remember
 from suture.impact.effects import EndpointsLost, PodsLost, QuorumLost, ServiceEmptied
+from suture.impact.ordinary.keptback import remember_kept
 from suture.impact.ordinary.putdown import CUT_DOWN, CUT_IN_FILES, PUT_DOWN
 from suture.impact.project import project
 from suture.model.clock import Now
@@ -118,6 +119,54 @@ def test_in_another_namespace_an_hour_later() -> None:
     cluster.stop(cluster.all[0][0], ago_s=3700)
 
     assert cluster.stop(cluster.other[0])
+
+
+class Tenant:
+    """Five namespaces of two applications each, and who stops them, minute by minute."""
+
+    def __init__(self) -> None:
+        self.all = [[application(one, f"shop-{at}") for one in ("a", "b")] for at in range(5)]
+        self.graph = graph_of(*(one for space in self.all for one in space))
+        self.view = GraphView(self.graph, History())
+
+    def stop(self, space: int, which: int, at_s: float) -> bool:
+        """Scale one to nothing, and let its pods go; return whether that is explained."""
+        deployment, _, pod, _ = self.all[space][which]
+        assert isinstance(deployment.facts, WorkloadFacts)
+        facts = msgspec.structs.replace(deployment.facts, replicas=0)
+        request = update(
+            deployment, msgspec.structs.replace(deployment, facts=facts), by=operator(PERSON)
+        )
+        now = START.plus_s(at_s)
+        impact = impact_of(request, self.view, now=now, by=operator(PERSON))
+        (emptied,) = effects(impact, ServiceEmptied)
+        if not emptied.explained:
+            remember_kept(request, self.view, now)
+            return False
+        remember(request, project(request, self.view), self.view, now)
+        self.graph.remove(pod.key)
+        return True
+
+
+TWICE = [(space, which) for space in range(5) for which in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("apart_s", "order", "stopped"),
+    [
+        pytest.param(75, TWICE, 8, id="four namespaces, one after the other"),
+        pytest.param(1, TWICE, 2, id="by a script"),
+        pytest.param(20, TWICE, 2, id="by a slow script"),
+        pytest.param(75, TWICE[::2], 1, id="a part of each"),
+    ],
+)
+def test_in_a_few_namespaces_that_are_stopped_whole(
+    apart_s: float, order: list[tuple[int, int]], stopped: int
+) -> None:
+    """A tenant gives up what it has; who is refused once has to stay where they were."""
+    tenant = Tenant()
+    told = [tenant.stop(*one, at * apart_s) for at, one in enumerate(order)]
+    assert told == [*[True] * stopped, *[False] * (len(order) - stopped)]
 
 
 def test_not_by_a_machine() -> None:

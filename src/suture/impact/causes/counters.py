@@ -85,6 +85,24 @@ def put_down_in(identity: str, namespace: str) -> str:
     return f"put-down/{namespace}/{identity}"
 
 
+def spaces_entered(identity: str) -> str:
+    """Name the counter of namespaces in which an actor began to scale workloads to nothing."""
+    return f"put-down-spaces/{identity}"
+
+
+def stood_still(identity: str, namespace: str = "") -> str:
+    """Name the counter of namespaces in which an actor scaled the last to nothing that served.
+
+    `namespace`: of this one.
+    """
+    return f"stood-still/{namespace}/{identity}"
+
+
+def kept_up(identity: str) -> str:
+    """Name the counter of workloads that an actor was refused to scale to nothing."""
+    return f"kept-up/{identity}"
+
+
 def cut_down(identity: str) -> str:
     """Name the counter of workloads that an actor made smaller by more than half."""
     return f"cut-down/{identity}"

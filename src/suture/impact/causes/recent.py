@@ -36,6 +36,8 @@ from suture.impact.causes.counters import (
     removals,
     remover,
     restarter,
+    spaces_entered,
+    stood_still,
     taken_apart,
     taken_from,
     unlabelled,
@@ -46,7 +48,7 @@ from suture.impact.causes.lowered import remember_numbers
 from suture.impact.causes.marked import forget_mark, remember_mark, remember_scale
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.rerun import remember_ended, remember_rounds
-from suture.impact.causes.resting import remember_rest
+from suture.impact.causes.resting import remember_rest, serves_last
 from suture.impact.causes.together import remember_cut, remember_least
 from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_taken
@@ -312,10 +314,18 @@ def _remember_size(request: Request, resized: Resized, view: GraphView, now: Now
 
 def _remember_stop(request: Request, resized: Resized, view: GraphView, now: Now) -> None:
     """Remember of a workload that is scaled to nothing who stops it, or asks what keeps it to."""
+    if resized.after or not resized.before:
+        return
     writes, identity = view.history.writes, request.user.username
-    if resized.before and not resized.after:
-        writes.count(put_down(identity), now)
-        writes.count(put_down_in(identity, view.namespace(resized.row)), now)
+    space = view.namespace(resized.row)
+    if not writes.counted(put_down_in(identity, space), now, HOUR_S):
+        writes.count(spaces_entered(identity), now)
+    writes.count(put_down(identity), now)
+    writes.count(put_down_in(identity, space), now)
+    still = stood_still(identity, space)
+    if not writes.counted(still, now, HOUR_S) and serves_last(view, resized.row):
+        writes.count(still, now)
+        writes.count(stood_still(identity), now)
 
 
 def _remember_creation(request: Request, after: ClusterObject, view: GraphView, now: Now) -> None:

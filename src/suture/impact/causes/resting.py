@@ -68,6 +68,17 @@ def remember_rest(view: GraphView, rows: Iterable[int], now: Now) -> None:
             view.history.writes.count(_at_rest(view.uid(one)), now)
 
 
+def serves_last(view: GraphView, row: int) -> bool:
+    """Whether no other pods of a namespace serve behind a Service than those of a workload."""
+    mine = frozenset(view.classes_controlled(row, REPLICA_SETS))
+    return not any(
+        kind not in mine
+        and view.serving_alike(kind)
+        and bool(view.services_of(view.one_alike(kind)))
+        for kind in view.classes_in(view.namespace(row))
+    )
+
+
 def _has_none(view: GraphView, row: int, facts: WorkloadFacts) -> bool:
     """Whether a workload is to have no pods, and has none, its ReplicaSets neither."""
     return (

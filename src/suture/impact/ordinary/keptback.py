@@ -9,23 +9,38 @@ the place of the Service, that is the cause for which the Service goes.
 
 from __future__ import annotations
 
-from suture.impact.causes.counters import kept_back
+from suture.impact.causes.counters import kept_back, kept_up
 from suture.impact.causes.parents import maker_of
 from suture.impact.scene import Scene
 from suture.model.clock import Now
 from suture.model.graph import GraphView
 from suture.model.names import SERVICES, WORKLOADS, Operation
+from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.request import Request
 
 
 def remember_kept(request: Request, view: GraphView, now: Now) -> None:
-    """Remember of a workload that an actor was refused to delete."""
+    """Remember of a workload that an actor was refused to delete, or to scale to nothing."""
+    if _stops(request) and not request.dry_run:
+        view.history.writes.count(kept_up(request.user.username), now)
     if request.operation is not Operation.DELETE or request.dry_run or not request.object_uid:
         return
     if request.key.resource in WORKLOADS and not request.subresource:
         identity, writes = request.user.username, view.history.writes
         writes.count(kept_back(identity), now)
         writes.count(kept_back(identity, request.object_uid), now)
+
+
+def _stops(request: Request) -> bool:
+    """Whether a request asks for none of a workload, or of what keeps one."""
+    if request.subresource == "scale":
+        return request.scale_to == 0
+    facts = request.new.facts if request.new is not None else None
+    if request.operation is not Operation.UPDATE or request.subresource:
+        return False
+    return (isinstance(facts, WorkloadFacts) and facts.replicas == 0) or (
+        isinstance(facts, CustomFacts) and facts.wanted == 0
+    )
 
 
 def leads_to_kept(scene: Scene, row: int) -> bool:

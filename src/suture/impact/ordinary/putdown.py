@@ -2,24 +2,32 @@
 
 Beside `stopping`, where an operator does as it was asked. Who retires an application, or leaves a
 namespace, scales down what runs there, Deployment by Deployment; nothing is lost that the same
-command does not bring back. So it is believed of a person, of one namespace within the hour, and of
-no Service that anything else is known to need, or that is there for the world outside; and not of
-what runs wide. Never of a machine: one that is mistaken is so everywhere. But of an errand: a Job
-of this hour, which somebody else made in that namespace, runs as the actor. So a hook of a chart
-stops what it is about to migrate or to take away, and what names the Service is of that chart. Who
-asks the custom resource that keeps a workload for none of it stops it as well. And
-of a manifest that set the present size itself, and nobody after it: it says another one now.
+command does not bring back. So it is believed of a person, of one namespace within the hour, or of
+a few that are stopped whole, one after the other, and slowly; and of no Service that anything else
+is known to need, or that is there for the world outside; and not of what runs wide. Never of a
+machine: one that is mistaken is so everywhere. But of an errand: a Job of this hour, which somebody
+else made in that namespace, runs as the actor. So a hook of a chart stops what it is about to
+migrate or to take away, and what names the Service is of that chart. Who asks the custom resource
+that keeps a workload for none of it stops it as well. And of a manifest that set the present size
+itself, and nobody after it: it says another one now.
 Source: Helm, chart hooks (`pre-upgrade`, `pre-delete`); meta/v1 `managedFields`.
 
-What is lost if it was a slip: the requests to `PUT_DOWN` applications of one namespace, until their
-sizes are set again; or what `CUT_DOWN` workloads have too few pods for, each left a `LEFT`th.
+What is lost if it was a slip: the requests to `PUT_DOWN` applications, until their sizes are set
+again; or what `CUT_DOWN` workloads have too few pods for, each left a `LEFT`th.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.counters import cut_down, put_down, put_down_in
+from suture.impact.causes.counters import (
+    cut_down,
+    kept_up,
+    put_down,
+    put_down_in,
+    spaces_entered,
+    stood_still,
+)
 from suture.impact.causes.sizes import asked_for
 from suture.impact.ground.bodies import writers_of_size
 from suture.impact.ground.change import Resized
@@ -34,6 +42,13 @@ from suture.model.writes import HOUR_S
 PUT_DOWN: Final = 12
 """LIMIT: workloads of one namespace that a person may stop within the hour: an application with all
 its parts; more of them is a sweep."""
+
+SPACES: Final = 4
+"""LIMIT: namespaces in which a person may do so, each of which is left with nothing that serves
+before the next: what one tenant has, for development, tests and all that follows."""
+
+APART_S: Final = 30
+"""LIMIT: how far apart stops in several namespaces are; a list in a script takes a second each."""
 
 WIDE: Final = 3
 """LIMIT: pods of a workload that is put down in one go; what runs more of them carries load, and
@@ -113,7 +128,10 @@ def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
     if namespace.startswith(RESERVED) or not read_by_name(view, service):
         return False
     here = scene.counted(put_down_in(identity, namespace))
-    if here >= PUT_DOWN or scene.counted(put_down(identity)) > here:
+    all_in_all = scene.counted(put_down(identity))
+    if all_in_all >= PUT_DOWN:
+        return False
+    if all_in_all > here and not (by_person and _goes_on(scene, here, now)):
         return False
     readers = readers_of(scene, service)
     return readers is not None and all(
@@ -127,6 +145,22 @@ def _asked_of_keeper(scene: Scene, row: int) -> bool:
     if parent < 0 or parent != view.find(scene.request.key) or view.has_owner(parent):
         return False
     return is_person(scene.actor.user.username)
+
+
+def _goes_on(scene: Scene, here: int, now: Now) -> bool:
+    """Whether a person who left namespaces with nothing that serves goes on in one more, slowly.
+
+    So a tenant gives up what it has. Who has the wrong context stops at the first refusal, and a
+    script does not wait.
+    """
+    identity, counted = scene.actor.user.username, scene.view.history.writes.counted
+    others = scene.counted(spaces_entered(identity)) - bool(here)
+    return (
+        others < SPACES
+        and scene.counted(stood_still(identity)) >= others
+        and not scene.counted(kept_up(identity))
+        and not counted(put_down(identity), now, APART_S)
+    )
 
 
 def is_errand(scene: Scene, namespace: str, now: Now) -> bool:
