@@ -90,6 +90,7 @@ MOVED_S: Final = 31 * 24 * 3600
 
 _STATES: Final = frozenset({CONFIG_MAPS, SECRETS})
 RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+_FOR_OTHERS: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, SERVICES})
 
 
 def may_be_foreign(change: Change) -> bool:
@@ -166,7 +167,7 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
         return None
     kept = [one for one in view.named_by(release, Edge.MANAGED_BY)[:LOOKED_AT] if scene.stays(one)]
     alone = [one for one in kept if len(view.targets(one, Edge.MANAGED_BY)) == 1]
-    runs = [one for one in kept if view.resource(one) in (*RUNNING, SERVICES)]
+    runs = [one for one in kept if view.resource(one) in _FOR_OTHERS]
     if runs and all(view.there(one, Edge.MANAGED_BY) for one in runs):
         return None
     at_work = any(
