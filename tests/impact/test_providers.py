@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of
-from support.cluster import delete, owner, thing, view_of
+from support.cluster import delete, operator, owner, thing, view_of
 from suture.impact.effects import ReferenceBroken
 from suture.model.edges import Edge, Need
 from suture.model.names import ObjectKey, Resource
@@ -14,6 +14,9 @@ from suture.model.objects import ClusterObject, CustomFacts, Ended
 
 ISSUERS = Resource("certs.example.com", "clusterissuers")
 CERTIFICATES = Resource("certs.example.com", "certificates")
+TEMPLATES = Resource("infra.example.com", "machinetemplates")
+POOLS = Resource("fleet.example.com", "pools")
+SETS = Resource("fleet.example.com", "sets")
 RELEASE = Resource("argoproj.io", "applications")
 ISSUER = thing(ISSUERS, "ca")
 
@@ -71,3 +74,45 @@ def test_what_goes_afterwards_anyway_does_not_hold_it(others: list[ClusterObject
     kept = (Need(Edge.MANAGED_BY, ObjectKey(RELEASE, "argocd", "shop")),)
 
     assert named_by(replace(ISSUER, needs=kept), application, *others) == 0
+
+
+OLD, NEXT = (thing(TEMPLATES, name, "fleet") for name in ("v1", "v2"))
+POOL = thing(POOLS, "pool", "fleet")
+
+
+def made_of(template: ClusterObject, user: ClusterObject = POOL) -> ClusterObject:
+    """Return a user that names a template, as it is read: in its namespace and in none."""
+    name = template.key.name
+    named = (Need(Edge.PROVIDER, ObjectKey(TEMPLATES, at, name), "", True) for at in ("fleet", ""))
+    return replace(user, needs=tuple(named))
+
+
+def test_a_template_is_missed_by_the_first_who_names_it() -> None:
+    """Nobody makes one for a thing that there is already: more would be made of it."""
+    assert named_by(OLD, made_of(OLD)) == 1
+
+
+def test_a_template_that_nobody_names_any_more_is_history() -> None:
+    """The pool was turned to the next one."""
+    assert named_by(OLD, NEXT, made_of(NEXT)) == 0
+
+
+def test_of_what_its_controller_made_the_controller_says_what_comes_next() -> None:
+    """An old set of a pool that names the next template is history; a set by itself is not."""
+    old = thing(SETS, "old", "fleet", owners=(owner(POOL, controller=True),))
+    assert named_by(OLD, NEXT, made_of(NEXT), made_of(OLD, old)) == 0
+    assert named_by(OLD, made_of(OLD, thing(SETS, "bare", "fleet"))) == 1
+
+
+def test_who_goes_with_its_owner_needs_no_template() -> None:
+    """The cluster is being deleted, and its pools are next."""
+    cluster = replace(thing(SETS, "cluster", "fleet"), deleted=1.0)
+    pool = replace(POOL, owners=(owner(cluster),))
+    assert named_by(OLD, cluster, made_of(OLD, pool)) == 0
+
+
+def test_who_runs_a_kind_knows_what_its_objects_need() -> None:
+    """A controller may take the template before the pool, in one pass."""
+    view = view_of(OLD, (made_of(OLD),))
+    view.history.habits.recall((), [(POOLS, (operator().user.username,))], ())
+    assert not effects(impact_of(delete(OLD), view), ReferenceBroken)

@@ -153,6 +153,20 @@ def test_what_provides_an_object_is_named_with_its_kind(name: str) -> None:
     assert said(**field) == [Provided(path(f"spec.{name}"), MONITORS.group)]
 
 
+def test_what_a_template_names_with_its_kind_provides_what_is_made_of_it() -> None:
+    """Whatever the field is called: a pool's machines, however deep the template lies."""
+    ref = fields(apiVersion=TEXT, kind=TEXT, name=TEXT, namespace=TEXT)
+    spec = fields(infrastructureRef=ref, bootstrap=fields(ref=ref))
+    assert said(template=fields(spec=spec)) == [
+        Provided(path(f"spec.template.spec.{name}"), MONITORS.group)
+        for name in ("infrastructureRef", "bootstrap.ref")
+    ]
+    assert said(machineTemplate=fields(infrastructureRef=ref)) == [
+        Provided(path("spec.machineTemplate.infrastructureRef"), MONITORS.group)
+    ]
+    assert said(infrastructureRef=ref) == []
+
+
 @pytest.mark.parametrize("name", ["claimRef", "consumerRef", "targetRef", "backupRef", "parentRef"])
 def test_what_an_object_is_made_for_does_not_provide_it(name: str) -> None:
     """It may well go first."""

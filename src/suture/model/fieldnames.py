@@ -20,6 +20,9 @@ others name what is made of it, or once was its cause."""
 SHORTEST = 4
 """LIMIT: characters of a name that is held against kinds; with less, too many end by chance."""
 
+_TEMPLATE = "emplate"
+"""How fields end that hold what others are made like: `template`, `machineTemplate`."""
+
 _AFTER = ("Names", "Name", "References", "Reference", "Refs", "Ref")
 _PLURALS = (("ies", "y"), ("es", ""), ("s", ""))
 
@@ -31,6 +34,22 @@ SCALED = "scaleTargetRef"
 def names_provider(field: str) -> bool:
     """Whether a field in which a kind and a name stand says through what its object works."""
     return field.endswith("Ref") and field[:-3].lower().endswith(PROVIDERS)
+
+
+def names_material(field: str, steps: Sequence[str]) -> bool:
+    """Whether a field in which a kind and a name stand says of what more of a kind are made.
+
+    Such a field is a reference within a template: `spec.template.spec.infrastructureRef`.
+    """
+    return field.endswith(("Ref", "ref")) and any(one.endswith(_TEMPLATE) for one in steps)
+
+
+def is_template(resource: Resource) -> bool:
+    """Whether objects of a type are called templates: there to be made others of, again and again.
+
+    SOURCE: Cluster API, contract of infrastructure providers: kinds that end in `Template`.
+    """
+    return resource.plural.endswith("templates")
 
 
 def kinds_called(

@@ -14,7 +14,7 @@ from itertools import islice
 
 import msgspec
 
-from suture.model.fieldnames import SCALED, names_provider
+from suture.model.fieldnames import SCALED, names_material, names_provider
 from suture.model.fieldpath import STEPS, FieldPath
 from suture.model.names import (
     CLAIMS,
@@ -255,7 +255,7 @@ def _said(
                 optional=True,
                 leads=True,
             )
-    elif name == SCALED or names_provider(name):
+    elif name == SCALED or names_provider(name) or names_material(name, at.steps[:-1]):
         inner = field.properties or {}
         if all(one in inner and inner[one].type == "string" for one in ("kind", "name")):
             yield Provided(at, resource.group)

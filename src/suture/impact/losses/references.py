@@ -30,6 +30,7 @@ from suture.impact.scene import Scene, victim_of
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
+from suture.model.fieldnames import is_template
 from suture.model.graph import GraphView, Use
 from suture.model.names import (
     CONFIG_MAPS,
@@ -142,7 +143,7 @@ def _broken(
 ) -> Iterable[ReferenceBroken]:
     """Yield what names an object, or one entry of it where `key` is not empty."""
     for edge, found in _users(scene, row, key, uses).items():
-        if edge is Edge.PROVIDER and (found.current < SHARED or scene.view.children_of(row)):
+        if edge is Edge.PROVIDER and not _is_shared(scene.view, row, found.current):
             continue
         if found.current or found.past or found.pods:
             yield ReferenceBroken(
@@ -157,6 +158,15 @@ def _broken(
             )
 
 
+def _is_shared(view: GraphView, row: int, users: int) -> bool:
+    """Whether so many users could not do without what provides them, and it is but named.
+
+    WHY one of a template: nobody makes one for a thing that there is already.
+    """
+    least = 1 if is_template(view.resource(row)) else SHARED
+    return users >= least and not view.children_of(row)
+
+
 def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Users]:
     """Return who names an object, or one entry of it, and cannot do without, for each reason."""
     view = scene.view
@@ -166,6 +176,7 @@ def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Use
     # WHY not of one key: what stays is not followed by anything.
     comes = next_of(scene, row) if not key else None
     again = not key and is_remade(scene, row, uses)
+    template = is_template(view.resource(row))
 
     def follows(user: int) -> bool:
         """Whether a user is written next, to name something else or to do without."""
@@ -189,7 +200,7 @@ def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Use
             _pods(scene, found, use.row)
         elif not view.terminating(use.row):
             near = len(met) <= NEXT_ASKED
-            past = again or (near and follows(use.row))
+            past = again or (near and (follows(use.row) or (template and _left(scene, use.row))))
             _object(scene, found, use.row, past=past, asked=near)
     return users
 
@@ -219,6 +230,22 @@ def _is_strange(scene: Scene, user: int) -> bool:
         is_custom(resource)
         and not (view.terminating(user) or is_over(view, user))
         and not (scene.tied(user) or keeps(scene, resource))
+    )
+
+
+def _left(scene: Scene, user: int) -> bool:
+    """Whether who names a template makes nothing of it any more, as far as anybody but it can tell.
+
+    It goes with an owner. Or its controller names templates too, and says itself what comes next:
+    what it made of the last one is history. Or the actor runs the kind, and knows.
+    """
+    view = scene.view
+    above = view.controller(user)
+    named = view.targets(above, Edge.PROVIDER) if above >= 0 else ()
+    return (
+        any(view.terminating(one.row) for one in view.owners(user) if one.present)
+        or any(is_template(view.resource(one)) for one, _ in named)
+        or keeps(scene, view.resource(user)) is True
     )
 
 
