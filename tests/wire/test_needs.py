@@ -9,7 +9,7 @@ import pytest
 
 from support.kubejson import meta
 from suture.model import names
-from suture.model.edges import Need, Selection
+from suture.model.edges import Edge, Need, Selection
 from suture.model.facts import (
     AutoscalerFacts,
     DisruptionBudgetFacts,
@@ -621,3 +621,28 @@ def test_a_daemon_set_registers_drivers_in_directories_of_the_kubelet() -> None:
     spec = {"template": {"spec": {"volumes": volumes}}}
     assert [one for one in needs(names.DAEMON_SETS, spec) if "driver" in one] == expected
     assert [one for one in needs(names.DEPLOYMENTS, spec) if "driver" in one] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        pytest.param("a, other/b@net2,a", ["a", "other/b"], id="by-commas"),
+        pytest.param(
+            '[{"name":"a"},{"name":"b","namespace":"other"}]', ["a", "other/b"], id="json"
+        ),
+        pytest.param("", [], id="empty"),
+        pytest.param('[{"name":1},"odd",{}]', [], id="odd"),
+        pytest.param("[", [], id="no-json"),
+        pytest.param(7, [], id="no-text"),
+    ],
+)
+def test_an_annotation_of_a_template_names_second_networks(said: Any, expected: list[str]) -> None:
+    """Without them no pod of it starts; who keeps the workload is still known beside them."""
+    meta = {"annotations": {"k8s.v1.cni.cncf.io/networks": said}}
+    spec = {"template": {"metadata": meta, "spec": {"serviceAccountName": "web"}}}
+    labels = {"kustomize.toolkit.fluxcd.io/name": "a", "kustomize.toolkit.fluxcd.io/namespace": "f"}
+    thing = trimmed(names.DEPLOYMENTS, {"spec": spec}, labels=labels)
+    found = [one.target for one in thing.needs if one.edge is Edge.RULE]
+    at = [f"{key.namespace}/{key.name}".removeprefix("shop/") for key in found]
+    assert at == expected
+    assert {one.edge for one in thing.needs} >= {Edge.SERVICE_ACCOUNT, Edge.MANAGED_BY}

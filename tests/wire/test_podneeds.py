@@ -15,7 +15,7 @@ from support.kubejson import POD, dumps, meta
 from suture.model import names
 from suture.model.edges import Edge, Need
 from suture.model.names import Gvk, ObjectKey, Resource
-from suture.model.podneeds import PodNeeds
+from suture.model.podneeds import PodNeeds, PodRefs
 from suture.wire.kinds import SHAPES
 from suture.wire.trim import Trimmer
 
@@ -394,3 +394,12 @@ def test_an_odd_volume_costs_facts_and_needs() -> None:
     thing = trimmer.trim(dumps(pod), names.PODS, Gvk("", "v1", "Pod"))
     assert (thing.facts, thing.needs, thing.key.name) == (None, (), "p")
     assert trimmer.odd == {("pods", "facts"): 1}
+
+
+def test_what_is_told_beside_the_spec_twice_is_all_told() -> None:
+    """The one does not take the place of the other."""
+    one, other = (Need(Edge.RULE, ObjectKey(names.SECRETS, "shop", name)) for name in ("a", "b"))
+    plain = PodNeeds.of_template(PodRefs(), "shop")
+    told = plain.also((one,)).also((other,))
+    assert told.read() == (*plain.read(), one, other)
+    assert told.apart() == (plain, (one, other))

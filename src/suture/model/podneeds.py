@@ -214,6 +214,9 @@ class PodNeeds(Needs):
 
     def also(self, more: tuple[Need, ...]) -> PodNeeds:
         """Return these needs with others that the spec does not tell of; still unread."""
+        if _MORE in self.raw:
+            head, _, told = self.raw.rpartition(_MORE)
+            return PodNeeds(head + b"}").also((*_more_decoder.decode(told[:-1]), *more))
         return PodNeeds(b"%b%b%b}" % (self.raw[:-1], _MORE, _encoder.encode(more)))
 
     def apart(self) -> tuple[PodNeeds, tuple[Need, ...]]:

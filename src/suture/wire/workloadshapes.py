@@ -20,6 +20,7 @@ from suture.model.objects import Facts, WorkloadFacts
 from suture.model.placement import ANYWHERE, Placement
 from suture.model.podneeds import PodNeeds, PodRefs
 from suture.model.selectors import Selector
+from suture.wire.networkneeds import network_needs
 from suture.wire.placementshapes import placement
 from suture.wire.shapes import (
     ABSENT,
@@ -193,7 +194,9 @@ def _needs_of(
     found = _template_decoder.decode(text)
     if found is None or found.spec is None:
         return ()
-    return PodNeeds.of_template(found.spec, namespace, service=service, classes=classes)
+    needs = PodNeeds.of_template(found.spec, namespace, service=service, classes=classes)
+    networks = network_needs(text, namespace)
+    return needs.also(networks) if networks else needs
 
 
 def workload_needs(
