@@ -142,4 +142,5 @@ def _change(node: Any, key: Any, chance: Random) -> None:
     elif chance.random() < 0.5:
         del node[key]
     else:
-        node[key] = chance.choice(ODD)
+        # WHY a copy: it may be changed further, and would else hold itself some day.
+        node[key] = copy.deepcopy(chance.choice(ODD))
