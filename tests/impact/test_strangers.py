@@ -218,3 +218,41 @@ def test_what_may_end_by_such_a_hand_does_not_count() -> None:
     assert runs(facts=CustomFacts(ended=Ended.SURE)) == 0
     assert runs(by=operator("system:serviceaccount:queues:operator")) == 0
     assert runs(made_by=CLEANER.user.username) == 0
+
+
+def until(moment: str, phase: str = "Completed") -> bytes:
+    return msgspec.json.encode({"status": {"phase": phase, "expiration": moment}})
+
+
+LATER, BEFORE = "2099-01-01T00:00:00Z", "2001-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("old", "expected"),
+    [
+        pytest.param(until(LATER), 1, id="kept"),
+        pytest.param(until(BEFORE), 0, id="expired"),
+        pytest.param(until(LATER, "PartiallyFailed"), 0, id="failed"),
+        pytest.param(until("2099-01-01T00:00:00"), 0, id="no-zone"),
+        pytest.param(until("some day"), 0, id="no-time"),
+        pytest.param(b"", 0, id="not-shown"),
+    ],
+)
+def test_what_is_done_and_kept_counts_until_it_expires(old: bytes, expected: int) -> None:
+    """Also where its own operator takes it: it says itself until when."""
+    one = topic(facts=CustomFacts(ended=Ended.DONE))
+    keeper = operator("system:serviceaccount:queues:operator")
+    assert told(view_of(one, by=""), one, keeper, old) == expected
+
+
+def test_what_is_not_done_expires_as_its_keeper_sees_fit() -> None:
+    """A session, a preview; and what is about to be deleted, since somebody asked."""
+    keeper = operator("system:serviceaccount:queues:operator")
+    assert told(view_of(topic(), by=""), topic(), keeper, until(LATER, "Deleting")) == 0
+
+
+def test_a_person_may_take_what_is_kept() -> None:
+    """Who knows that it is not wanted."""
+    one = topic(facts=CustomFacts(ended=Ended.DONE))
+    person = Actor(UserInfo("ops@example.com"), "ops", IdentityKind.PERSON, CLEANER.stage)
+    assert told(view_of(one, by=""), one, person, until(LATER)) == 0

@@ -215,6 +215,29 @@ def status_bytes(body: bytes) -> bytes:
     return bytes(decoded(_status_decoder, body, _WithStatus()).status)
 
 
+class _KeptStatus(msgspec.Struct, rename="camel", gc=False):
+    phase: str = ""
+    state: str = ""
+    expiration: str | None = None
+    expiration_time: str | None = None
+    expiration_timestamp: str | None = None
+    expires_at: str | None = None
+
+
+class _Kept(msgspec.Struct, gc=False):
+    status: _KeptStatus | None = None
+
+
+_kept_decoder = msgspec.json.Decoder(_Kept)
+
+
+def until_of(body: bytes) -> tuple[str, str]:
+    """Return in one word how far an object is, and until when it is kept; empty where unsaid."""
+    said = decoded(_kept_decoder, body, _Kept()).status or _KeptStatus()
+    ends = said.expiration, said.expiration_time, said.expiration_timestamp, said.expires_at
+    return said.phase or said.state, next((one for one in ends if one), "")
+
+
 class _Reference(msgspec.Struct, gc=False):
     name: str = ""
 

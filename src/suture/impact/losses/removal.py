@@ -17,6 +17,7 @@ from suture.impact.causes.explained import (
 from suture.impact.causes.recent import COPIED
 from suture.impact.data.external import asked_with_outside, still_listed
 from suture.impact.data.storage import is_kept_elsewhere
+from suture.impact.data.unexpired import is_unexpired
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
 from suture.impact.nodes.agents import needed_by_nodes, succeeded
@@ -332,8 +333,9 @@ def _keeping(scene: Scene, resource: Resource, left: list[int], named: list[int]
     """Return which objects that the request names count for what they do, and not for their type.
 
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
-    a route that leads, or go by who knows nothing of them; disruption budgets that hold running
-    pods; copies of an original that lives. And, along with their schedule, backups.
+    a route that leads, are done and to be kept a while yet, or go by who knows nothing of them;
+    disruption budgets that hold running pods; copies of an original that lives. And, along with
+    their schedule, backups.
     """
     if resource == DISRUPTION_BUDGETS:
         return [row for row in named if guards(scene.view, row, scene.removed)]
@@ -352,6 +354,7 @@ def _keeps(scene: Scene, row: int) -> bool:
         or leads_by_name(scene, row)
         or kept_of_route(scene, row)
         or taken_blindly(scene, row)
+        or is_unexpired(scene, row)
     )
 
 
