@@ -7,7 +7,7 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, operator, owner, thing, view_of
-from suture.impact.effects import DataLost, ObjectsRemoved
+from suture.impact.effects import DataLost, ForeignWrite, ObjectsRemoved
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
@@ -64,6 +64,7 @@ def given_up(
     (lost,) = effects(impact, DataLost)
     (gone,) = effects(impact, ObjectsRemoved)
     assert lost.explained <= (gone.wanted == 0)
+    assert lost.explained <= all(one.explained for one in effects(impact, ForeignWrite))
     return lost.explained
 
 

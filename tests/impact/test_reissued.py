@@ -327,6 +327,32 @@ def test_a_password_that_nobody_makes_anew(view: Callable[[], GraphView], by: Ac
     assert used
 
 
+@pytest.mark.parametrize(
+    ("name", "names", "kept", "used"),
+    [
+        pytest.param("main", False, True, False, id="of-its-name"),
+        pytest.param("web-tls", True, True, False, id="named-by-it"),
+        pytest.param("web-tls", False, True, True, id="of-another-name"),
+        pytest.param("main", False, False, True, id="of-what-nobody-runs"),
+    ],
+)
+def test_what_a_custom_resource_stands_for_is_older_than_we_remember(
+    name: str, names: bool, kept: bool, used: bool
+) -> None:
+    """Nobody saw who made the Secret of a certificate, or of an entry of a store."""
+    secret = thing(SECRETS, name, "prod", owners=[owner(MAIN)])
+    needs = (Need(Edge.RULE, secret.key),) if names else ()
+    root, *pods = workload("web")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.SECRET, secret.key),))
+    view = view_of(msgspec.structs.replace(MAIN, needs=needs), secret, root, pods)
+    if kept:
+        status = msgspec.structs.replace(update(MAIN, MAIN, by=BY), subresource="status")
+        view.history.habits.note(status)
+    impact = impact_of(delete(secret, by=PERSON), view, by=PERSON, now=LATER)
+    assert any(one.current for one in effects(impact, ReferenceBroken)) == used
+    assert any(one.manager_lives for one in effects(impact, ForeignWrite)) == used
+
+
 def test_a_person_does_not_have_everything_made_anew() -> None:
     view = given()
     view.history.writes.count(before_users(PERSON.user.username), LATER, GAPS)

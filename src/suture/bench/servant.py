@@ -57,7 +57,7 @@ async def serve(scene: Scene, folder: Path) -> None:
         freeze()
         give_back()
         await asyncio.to_thread(in_large_pages)
-        # As `suture serve`: what is loaded is out of the collector's sight, the rest is young.
+        # What is loaded is out of its sight. `suture serve` runs it in idle moments: here are none.
         gc.enable()
         say(Listening(server.port, len(scene.world.graph)))
         while await asyncio.to_thread(sys.stdin.buffer.readline):

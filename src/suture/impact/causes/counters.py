@@ -98,6 +98,11 @@ def stood_still(identity: str, namespace: str = "") -> str:
     return f"stood-still/{namespace}/{identity}"
 
 
+def cleared(identity: str) -> str:
+    """Name the counter of workloads at rest that an actor took away."""
+    return f"cleared/{identity}"
+
+
 def kept_up(identity: str) -> str:
     """Name the counter of workloads that an actor was refused to scale to nothing."""
     return f"kept-up/{identity}"

@@ -263,7 +263,7 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
             writes.count(removals(resource), now, count)
     for owner, resource, count in takings(view, change.direct):
         writes.count(taken_from(owner, resource), now, count)
-    remember_rest(view, change.direct[:DIRECT_NOTED], now)
+    remember_rest(view, change.direct[:DIRECT_NOTED], identity, now)
     note_taken(view, change.direct[:DIRECT_NOTED], what, identity, now)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.counters import cleared
 from suture.impact.ground.readers import services_reaching
 from suture.model.clock import Now
 from suture.model.edges import Edge
@@ -58,12 +59,13 @@ def keeper_rests(view: GraphView, pod: int, now: Now | None) -> bool:
     )
 
 
-def remember_rest(view: GraphView, rows: Iterable[int], now: Now) -> None:
-    """Remember of workloads that go at rest which Services led to them."""
+def remember_rest(view: GraphView, rows: Iterable[int], identity: str, now: Now) -> None:
+    """Remember of workloads that go at rest who takes them, and which Services led to them."""
     for row in rows:
         facts = view.facts(row) if view.resource(row) in RESTABLE else None
         if not isinstance(facts, WorkloadFacts) or not _has_none(view, row, facts):
             continue
+        view.history.writes.count(cleared(identity), now)
         for one in services_behind(view, row):
             view.history.writes.count(_at_rest(view.uid(one)), now)
 

@@ -70,6 +70,9 @@ NEXT_ASKED: Final = 1_024
 """LIMIT: users of one object that are asked whether they go next, 3 us each: nobody takes away what
 more of them name in order to take away these."""
 
+REVISIONS: Final = 16
+"""LIMIT: objects of a collection that are asked whether they are revisions: all are of one type."""
+
 _ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
 
 _READ: Final = frozenset({SECRETS, CONFIG_MAPS})
@@ -103,7 +106,7 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
         for row in view.used_from_outside(rows, BREAKING, gone):
             uses = view.uses(row, BREAKING, gone)
             if uses and not scene.causes.heals(row):
-                explained = scene.causes.explains(row)
+                explained = scene.causes.explains(row) and not _hangs_on_revision(scene, row)
                 yield from _broken(scene, row, "", uses, explained=explained)
     made = scene.change.rewritten
     if made is None or made.row is None or made.row in scene.removed:
@@ -120,6 +123,19 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
     yield from _versions_gone(scene, made)
     if made.after.key.resource == GATEWAYS and made.before is not None:
         yield from _listeners_gone(scene, made.row)
+
+
+def _hangs_on_revision(scene: Scene, row: int) -> bool:
+    """Whether an object goes along with one revision of a workload, whose others stay.
+
+    WHY not explained then: that nobody needs the revision says nothing of what the next one reads.
+    Drivers and operators give what they make to whichever pods asked for it first.
+    """
+    view = scene.view
+    return row not in scene.direct and any(
+        view.resource(one) == REPLICA_SETS and (of := view.controller(one)) >= 0 and scene.stays(of)
+        for one in scene.change.direct[:REVISIONS]
+    )
 
 
 class _Users:

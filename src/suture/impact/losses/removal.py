@@ -20,7 +20,7 @@ from suture.impact.data.storage import is_kept_elsewhere
 from suture.impact.data.unexpired import is_unexpired
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
-from suture.impact.nodes.agents import needed_by_nodes, succeeded
+from suture.impact.nodes.agents import is_out_of_use, needed_by_nodes, succeeded
 from suture.impact.ordinary.atwork import (
     guards,
     kept_of_route,
@@ -32,6 +32,7 @@ from suture.impact.ordinary.atwork import (
     works,
 )
 from suture.impact.ordinary.brokenmember import of_broken_member
+from suture.impact.ordinary.clearedaway import is_cleared_away
 from suture.impact.ordinary.copies import copy_of_living
 from suture.impact.ordinary.cutshort import is_cut_short
 from suture.impact.ordinary.hands import (
@@ -56,11 +57,13 @@ from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.ordinary.uninstalled import of_staying_release
 from suture.impact.reach.strangers import bare_of_others, left_by_schedule, taken_blindly
 from suture.impact.scene import Scene
+from suture.impact.traffic.namesanswered import last_to_answer
 from suture.impact.workloads.disruption import kept_by_budget
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import (
     CLAIMS,
+    CONFIG_MAPS,
     CRDS,
     DAEMON_SETS,
     DISRUPTION_BUDGETS,
@@ -72,6 +75,9 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import CrdFacts
+
+AGENTS: Final = frozenset({CONFIG_MAPS, DAEMON_SETS})
+"""What agents of nodes are, and what they are told."""
 
 AGENTS_ASKED: Final = 64
 """LIMIT: DaemonSets of one change that are asked whether nodes need them, 30 us each."""
@@ -194,6 +200,8 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
         tally.in_use = sum(in_use(view, row) and not _has_stand_in(scene, row) for row in rows)
     tally.protected = _protected(scene, resource, rows)
     left = causes.unexplained(resource, rows)
+    if resource in AGENTS:
+        left = [row for row in left if not is_out_of_use(scene, row)]
     tally.explained = len(rows) - len(left)
     healing = causes.healing(resource, left)
     if healing:
@@ -213,7 +221,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
             direct = row in scene.direct
-            if idle_of_hand(scene, row) if direct else few and idle_along(scene, row):
+            if _is_idle(scene, row) if direct else few and idle_along(scene, row):
                 continue
             if resource == CRDS and not direct and _takes_nothing(scene, row):
                 continue
@@ -221,6 +229,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
             tally.replaced += is_renamed(scene, row) or (
                 resource in WORKLOADS and member_replaced(scene, row)
             )
+
+
+def _is_idle(scene: Scene, row: int) -> bool:
+    """Whether an object that is deleted is at rest, and goes by the hand of who may say so."""
+    return idle_of_hand(scene, row) or is_cleared_away(scene, row)
 
 
 def _takes_nothing(scene: Scene, definition: int) -> bool:
@@ -261,6 +274,9 @@ def _count_wanted(
         _take_back(scene, tally, resource, left)
     if tally.wanted and resource == SECRETS:
         tally.in_use += sum(opens_what_runs(scene, row) for row in named)
+    if resource == SERVICES and (answering := last_to_answer(scene, left)):
+        tally.wanted += answering
+        tally.in_use = max(tally.in_use, answering)
     if tally.wanted and may_work(resource):
         tally.in_use += sum(causes.wanted(row) and works(scene, row) for row in named)
     standing = _standing(scene, resource, named)

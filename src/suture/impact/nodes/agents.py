@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.impact.causes.counters import taken_from
+from suture.impact.causes.counters import restarter, taken_from
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.nodes.drivers import mounted_drivers
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.ordinary.uninstalled import made_again
 from suture.impact.scene import Scene
-from suture.model.actor import account_of
+from suture.model.actor import account_of, is_person
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -31,12 +31,16 @@ from suture.model.names import (
 )
 from suture.model.objects import CustomFacts, WorkloadFacts
 from suture.model.placement import NO_SCHEDULE, Placement
+from suture.model.writes import HOUR_S
 
 NODE_CRITICAL: Final = ObjectKey(PRIORITY_CLASSES, "", "system-node-critical")
 """The priority of what every pod of a node needs: network, proxies. SOURCE: Kubernetes' own."""
 
 SETTINGS: Final = (CONFIG_MAPS, SECRETS)
 """What only holds words that others read, and runs nothing by itself."""
+
+MOUNTS: Final = frozenset({Edge.CONFIG_MAP})
+"""By what pods read settings."""
 
 READY_PERCENT: Final = 50
 """Share of an agent's pods that are Ready, under which nodes do without it already."""
@@ -95,6 +99,40 @@ def replaced_on_nodes(scene: Scene, row: int) -> bool:
     """Whether an agent of nodes has a newer one that runs as widely: it may leave them."""
     view = scene.view
     return _is_agent(view, row) and _has_successor(scene, row, max(1, _pods(view, row)[1]))
+
+
+def is_out_of_use(scene: Scene, row: int) -> bool:
+    """Whether a person takes an agent whose work another does by now, or the settings it had.
+
+    So a proxy of Services goes once the network does its work, and what it was told then.
+    """
+    view, now, identity = scene.view, scene.now, scene.actor.user.username
+    if now is None or not is_person(identity) or scene.change.direct != (row,):
+        return False
+    if view.resource(row) != CONFIG_MAPS:
+        return replaced_on_nodes(scene, row) or _is_stood_in_for(scene, row)
+    agent = ObjectKey(DAEMON_SETS, view.namespace(row), view.name(row))
+    went = view.history.removed_at(agent)
+    if went is None or went.by != identity or now.ago_s(went.at_ns) > HOUR_S:
+        return False
+    return view.find(agent) is None and not view.uses(row, MOUNTS)
+
+
+def _is_stood_in_for(scene: Scene, row: int) -> bool:
+    """Whether the actor rolled another agent beside it within the hour, which runs as widely.
+
+    It does more than before then. WHY a person: who deploys rolls all that it has, and puts nothing
+    in the place of anything by it.
+    """
+    view, identity = scene.view, scene.actor.user.username
+    ready = _pods(view, row)[1]
+    return any(
+        one != row
+        and scene.stays(one)
+        and scene.counted(restarter(identity, view.at(one))) > 0
+        and _pods(view, one)[1] * 100 >= ready * SUCCEEDED_PERCENT
+        for one in view.rows(DAEMON_SETS, view.namespace(row))[:SIBLINGS]
+    )
 
 
 def served_agents(scene: Scene, service: int) -> bool:

@@ -11,7 +11,8 @@ but workloads of the same custom resource, whose operator is the actor. None is 
 once `GAPS` of what the actor took away so within the hour have not come back. Or nothing names it
 but who pulls images with it, nobody has marked it for his own, and nothing of the actor's is away.
 Or whose it is: a person takes away what the operator of the custom resource that controls it made,
-and makes anew as it is missed; a password is changed so.
+and makes anew as it is missed; a password is changed so. Where nobody saw who made it, that custom
+resource has to be there for its sake.
 
 What is lost if it does not come back: pods that run keep what they mounted, and one that starts
 waits for what is gone. So its users count as revisions of the past, which is warned about.
@@ -86,10 +87,21 @@ def is_given_anew(scene: Scene, row: int) -> bool:
     if view.resource(row) not in (CONFIG_MAPS, SECRETS) or above < 0 or view.terminating(above):
         return False
     resource = view.resource(above)
+    keepers = view.history.habits.keepers(resource)
     return (
         is_custom(resource)
-        and made in view.history.habits.keepers(resource)
+        and (made in keepers if made else bool(keepers) and _stands_for(view, above, row))
         and scene.counted(before_users(identity)) < GAPS
+    )
+
+
+def _stands_for(view: GraphView, above: int, row: int) -> bool:
+    """Whether a custom resource is there for the sake of an object: it bears its name, or names it.
+
+    So the request for a certificate or for an entry of a store says which Secret is to hold it.
+    """
+    return view.name(above) == view.name(row) or any(
+        link.row == above and link.edge is Edge.RULE for link in view.needed_by(row)
     )
 
 

@@ -19,6 +19,7 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import is_read
 from suture.impact.ground.stamps import template_changed
+from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.keeper import Keeper
 from suture.impact.ordinary.keepers import (
     BUILT_IN,
@@ -37,11 +38,12 @@ from suture.impact.ordinary.keepers import (
 )
 from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.ordinary.setsanew import grows
+from suture.impact.reach.beside import at_work_on, written_beside
 from suture.impact.reach.strangers import CARRIERS
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.selection import matched, selected
-from suture.model.actor import SERVICE_ACCOUNT, account_of
+from suture.model.actor import account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -50,13 +52,11 @@ from suture.model.names import (
     AUTOSCALERS,
     BINDINGS,
     CLAIMS,
-    CONFIG_MAPS,
     DAEMON_SETS,
     DEPLOYMENTS,
     NAMESPACES,
     SCALED_OBJECTS,
     SECRETS,
-    SERVICE_ACCOUNTS,
     SERVICES,
     STATEFUL_SETS,
     WORKLOADS,
@@ -88,7 +88,6 @@ DEPLOYED: Final = "deployed"
 MOVED_S: Final = 31 * 24 * 3600
 """How long it is looked back who moved a Service last; a failover may be weeks ago."""
 
-_STATES: Final = frozenset({CONFIG_MAPS, SECRETS})
 RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
 _FOR_OTHERS: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, SERVICES})
 
@@ -130,13 +129,14 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
         if keeper is not None and keeper.lives and grows(scene, row):
             continue
         known = keeper is not None and keeper.by != CREATOR
-        account = None if known else _at_work_on(scene, row)
+        account = None if known else at_work_on(scene, row)
         if account is not None:
             keeper = Keeper(str(account), CONTROLLER, lives=True)
             explained = causes.explains(row)
             found.append(_told(scene.victim(row), keeper, DELETE, used=True, explained=explained))
         elif keeper is not None:
-            found.append(_write(scene, row, keeper, DELETE, explained=causes.explains(row)))
+            explained = causes.explains(row) or of_broken_member(scene, row)
+            found.append(_write(scene, row, keeper, DELETE, explained=explained))
         elif (release := _recorded(scene, row)) is not None:
             # WHY it lives: with its record it goes for Helm, and stays for all others.
             keeper = Keeper(str(release), HELM, lives=True)
@@ -176,18 +176,6 @@ def _recorded(scene: Scene, row: int) -> ObjectKey | None:
         for one in alone
     )
     return release if at_work else None
-
-
-def _at_work_on(scene: Scene, row: int) -> ObjectKey | None:
-    """Return the account of running pods that keep their own state in an object; None: none do.
-
-    They wrote it last, for themselves: nobody names it. Members of a cluster keep their leader and
-    their identity so. WHY not of a person: who mends such a cluster takes it away by hand.
-    """
-    view = scene.view
-    if view.resource(row) not in _STATES or account_of(scene.actor.user.username) is None:
-        return None
-    return _written_beside(scene, view.key(row), view.uid(row))
 
 
 def _taken_along(scene: Scene) -> list[ForeignWrite]:
@@ -274,27 +262,8 @@ def _writer(scene: Scene, before: ClusterObject) -> Keeper:
     view, managers = scene.view, before.managers
     beside = (ObjectKey(kind, before.key.namespace, one) for one in managers for kind in RUNNING)
     there = any(view.find(key) is not None for key in beside)
-    lives = there or _written_beside(scene, before.key, before.uid) is not None
+    lives = there or written_beside(scene, before.key, before.uid) is not None
     return Keeper(",".join(managers[:2]), FIELDS, lives)
-
-
-def _written_beside(scene: Scene, key: ObjectKey, uid: str) -> ObjectKey | None:
-    """Return the account that wrote an object last, or made it, where pods run beside it as that.
-
-    None where it was somebody else, or nobody was seen to.
-    """
-    view, now = scene.view, scene.now
-    if now is None:
-        return None
-    last = view.history.writes.last(key, What.WROTE, now, MOVED_S)
-    maker = view.history.created_by(uid) if last is None else ""
-    if last is None and account_of(maker) is None:
-        return None
-    by = number(maker) if last is None else last
-    for account in view.rows(SERVICE_ACCOUNTS, key.namespace)[:LOOKED_AT]:
-        if number(f"{SERVICE_ACCOUNT}{key.namespace}:{view.name(account)}") == by:
-            return view.key(account) if is_read(view, account) else None
-    return None
 
 
 def _named_by_own(scene: Scene, row: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from suture.impact.effects import EntriesDropped
 from suture.impact.ordinary.keepers import is_newcomer
 from suture.impact.scene import Scene, victim_of
-from suture.model.actor import IdentityKind
+from suture.model.actor import is_person
 from suture.model.objects import ClusterObject
 
 ROOT: Final = "."
@@ -38,7 +38,7 @@ def answers_left(
     old, new = zones_of(texts[0]), zones_of(texts[1])
     lost = [ROOT] if _asks_nobody(old, new) else []
     # WHY no person: who takes a zone out by hand has read it.
-    strange = scene.actor.kind is not IdentityKind.PERSON and is_newcomer(before, after)
+    strange = not is_person(scene.actor.user.username) and is_newcomer(before, after)
     if strange and new and not new.keys() - old.keys():
         # WHY by name: what another block answers for from now on is named there.
         lost += [one for one in sorted(old.keys() - new.keys() - {ROOT}) if one not in texts[1]]
