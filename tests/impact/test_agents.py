@@ -10,12 +10,12 @@ import pytest
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
 from support.writes import body, trimmed
-from suture.impact.causes.counters import taken_from
+from suture.impact.causes.counters import restarter, taken_from
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.impact.estimate import estimate
 from suture.impact.nodes.agents import SUCCESSION_S
 from suture.impact.project import project
-from suture.model.actor import Actor
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
@@ -468,3 +468,65 @@ def test_a_driver_of_which_the_parts_are_made_anew(back: int, by: Actor, wanted:
             history.note_created(f"anew-{number}", identity, identity, part.key, START)
     driver, used = registers(), mounted("block.example.com")
     assert driver_wanted(driver, used, parts, history=history, by=by) == wanted
+
+
+ADMIN = Actor(UserInfo("net@example.com"), "net", IdentityKind.PERSON, Stage.ENFORCE)
+SETTINGS = thing(CONFIG_MAPS, "proxy", "kube-system")
+
+
+def out_of_use(
+    going: ClusterObject, *others: list[ClusterObject], by: Actor = ADMIN, history: History
+) -> bool:
+    """Whether the removal of an agent, or of its settings, is explained."""
+    view, request = GraphView(graph_of(going, *others), history), delete(going, by=by)
+    impact = estimate(request, project(request, view), view, by, {"objects_removed"}, now=START)
+    removed = effects(impact, ObjectsRemoved)
+    return all(one.explained for one in removed if one.resource == str(going.key.resource))
+
+
+def rolled(one: ClusterObject, by: Actor = ADMIN) -> History:
+    """Return the past of somebody who rolled an agent within the hour."""
+    history = History()
+    history.writes.count(restarter(by.user.username, one), START)
+    return history
+
+
+@pytest.mark.parametrize(
+    ("parts", "by", "which", "found"),
+    [
+        pytest.param({}, ADMIN, 1, True, id="another-does-its-work"),
+        pytest.param({"ready": 5}, ADMIN, 1, False, id="on-half-of-the-nodes"),
+        pytest.param({"space": "mesh"}, ADMIN, 1, False, id="of-another-namespace"),
+        pytest.param({}, operator(), 1, False, id="by-a-machine"),
+        pytest.param({}, ADMIN, 0, False, id="the-agent-itself-was-rolled"),
+    ],
+)
+def test_an_agent_goes_after_the_other_was_rolled(
+    parts: dict[str, Any], by: Actor, which: int, found: bool
+) -> None:
+    """So a proxy of Services ends where the network does its work from then on."""
+    proxy, network = agent("proxy"), agent("network", **parts)
+    history = rolled((proxy, network)[which][0], by)
+    assert out_of_use(proxy[0], proxy[1:], network, by=by, history=history) == found
+
+
+def gone(by: str, ago_s: float) -> History:
+    """Return the past of somebody who deleted the agent."""
+    history = History()
+    history.note_removed("uid", ObjectKey(DAEMON_SETS, "kube-system", "proxy"), START, by=by)
+    return history if not ago_s else History()
+
+
+@pytest.mark.parametrize(
+    ("others", "history", "found"),
+    [
+        pytest.param([], gone(ADMIN.user.username, 0), True, id="after-its-agent"),
+        pytest.param([], gone("somebody else", 0), False, id="after-anothers-deed"),
+        pytest.param([], gone("", 1), False, id="before-it"),
+        pytest.param(agent("proxy"), gone(ADMIN.user.username, 0), False, id="it-is-back"),
+    ],
+)
+def test_settings_go_after_their_agent(
+    others: list[ClusterObject], history: History, found: bool
+) -> None:
+    assert out_of_use(SETTINGS, others, history=history) == found

@@ -124,6 +124,29 @@ def test_a_volume_forgets_its_claim() -> None:
     assert taken(world(runs=pod()), released(claimRef=same)) == []
 
 
+@pytest.mark.parametrize(
+    ("had", "has", "found"),
+    [
+        pytest.param("", "another", [], id="bound-to-no-life-of-it-yet"),
+        pytest.param("its", "its", [], id="as-it-was"),
+        pytest.param("its", "", [(1, False)], id="to-whichever-comes"),
+        pytest.param("its", "another", [(1, False)], id="to-another-life"),
+        pytest.param("another", "", [], id="it-was-not-bound-to-this-one"),
+    ],
+)
+def test_a_volume_forgets_which_life_of_its_claim_it_was(
+    had: str, has: str, found: list[tuple[int, bool]]
+) -> None:
+    """Then it is bound to none, and the claim is lost, though both name each other."""
+
+    def bound(uid: str) -> Body:
+        of = {"its": "uid-PersistentVolumeClaim-prod-data"}.get(uid, uid)
+        reference = {"namespace": "prod", "name": "data", **({"uid": of} if of else {})}
+        return changed(VOLUME, spec={"claimRef": reference})
+
+    assert taken(world(runs=pod()), write(VOLUMES, bound(had), bound(has))) == found
+
+
 def test_a_volume_whose_claim_is_not_bound_to_it_may_be_used_again() -> None:
     """Gone, going, or bound to another volume: that is how a released volume is reused."""
     elsewhere = changed(CLAIM, spec={"volumeName": "pv-2"})

@@ -9,6 +9,7 @@ from support.asking import effects, impact_of, update
 from support.cluster import START, graph_of, operator, owner, service, thing, workload
 from suture.impact.causes.counters import put_down_in
 from suture.impact.effects import PodsLost, QuorumLost, ServiceEmptied
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
@@ -66,6 +67,38 @@ def test_an_autoscaler_has_no_say_in_what_is_put_to_sleep(new: dict[str, str], w
 
     (lost,) = effects(impact_of(request, GraphView(graph_of(things, sizes))), PodsLost)
     assert (lost.wanted, lost.lasting) == (wanted, 3)
+
+
+@pytest.mark.parametrize(
+    ("subresource", "by", "size", "wanted"),
+    [
+        pytest.param("scale", "admin@example.com", 0, -1, id="paused-by-a-person"),
+        pytest.param("", "admin@example.com", 0, 2, id="by-a-manifest"),
+        pytest.param("scale", "system:serviceaccount:a:b", 0, 2, id="by-a-machine"),
+        pytest.param("scale", "admin@example.com", 1, 2, id="made-smaller"),
+    ],
+)
+def test_who_scales_to_nothing_by_hand_pauses_the_autoscaler(
+    subresource: str, by: str, size: int, wanted: int
+) -> None:
+    things = workload("web", replicas=3)
+    sizes = msgspec.structs.replace(
+        thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(2, 9)),
+        needs=(Need(Edge.SCALES, things[0].key),),
+    )
+    facts = things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(
+        things[0], facts=msgspec.structs.replace(facts, replicas=size)
+    )
+    actor = Actor(UserInfo(by), "", IdentityKind.OPERATOR, Stage.ENFORCE)
+    request = update(things[0], smaller, by=actor, bodies=(body({}, 3), body({}, size)))
+    if subresource:
+        request = msgspec.structs.replace(
+            request, subresource=subresource, scale_to=size, old=None, new=None
+        )
+    (lost,) = effects(impact_of(request, GraphView(graph_of(things, sizes)), by=actor), PodsLost)
+    assert lost.wanted == wanted
 
 
 @pytest.mark.parametrize(

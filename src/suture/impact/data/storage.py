@@ -19,6 +19,7 @@ from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import attached, mounting, statefulset_of
 from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.effects import Confidence, DataLost
+from suture.impact.ground.bodies import claim_uid
 from suture.impact.ground.change import Change, Resized
 from suture.impact.ground.claims import PROTECTION
 from suture.impact.ordinary.brokenmember import of_broken_member
@@ -73,16 +74,25 @@ def releases(change: Change) -> bool:
 
 
 def release_effects(scene: Scene) -> Iterable[DataLost]:
-    """Yield a volume that forgets a claim that is bound to it: the claim is lost with its data."""
+    """Yield a volume that forgets a claim that is bound to it: the claim is lost with its data.
+
+    Or only which life of the claim it was: then it is bound to none, and the claim to no volume.
+    Source: persistentvolume-controller `syncBoundClaim` (a volume of another uid is another's).
+    """
     made = scene.change.rewritten
     if made is None or made.row is None or made.before is None or made.row in scene.removed:
         return
-    view, volume = scene.view, made.after.key.name
-    kept = _claims_named(made.after)
-    for key in _claims_named(made.before) - kept:
+    view, volume, request = scene.view, made.after.key.name, scene.request
+    had, kept = _claims_named(made.before), _claims_named(made.after)
+    if claim_uid(request.old_body) == claim_uid(request.new_body):
+        had -= kept
+    for key in had:
         claim = view.find(key)
         facts = view.facts(claim) if claim is not None else None
         if claim is None or not isinstance(facts, ClaimFacts) or facts.volume != volume:
+            continue
+        # WHY: what is bound to no life of it yet is about to be, and to another's is lost already.
+        if key in kept and claim_uid(request.old_body) != view.uid(claim):
             continue
         copies = snapshots_of(scene, claim)
         yield DataLost(

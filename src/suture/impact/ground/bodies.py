@@ -372,6 +372,27 @@ class _Converted(msgspec.Struct, rename="camel", gc=False):
     client_config: _Called | None = None
 
 
+class _ClaimRef(msgspec.Struct, gc=False):
+    uid: str = ""
+
+
+class _VolumeSpec(msgspec.Struct, rename="camel", gc=False):
+    claim_ref: _ClaimRef | None = None
+
+
+class _Volume(msgspec.Struct, gc=False):
+    spec: _VolumeSpec | None = None
+
+
+_volume_decoder = msgspec.json.Decoder(_Volume)
+
+
+def claim_uid(body: bytes) -> str:
+    """Return which life of a claim a volume is bound to; empty where it waits for one of a name."""
+    spec = decoded(_volume_decoder, body, _Volume()).spec
+    return spec.claim_ref.uid if spec is not None and spec.claim_ref is not None else ""
+
+
 class _Conversion(msgspec.Struct, gc=False):
     webhook: _Converted | None = None
 

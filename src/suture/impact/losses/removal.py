@@ -35,6 +35,7 @@ from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.clearedaway import is_cleared_away
 from suture.impact.ordinary.copies import copy_of_living
 from suture.impact.ordinary.cutshort import is_cut_short
+from suture.impact.ordinary.fewleft import leaves_few
 from suture.impact.ordinary.hands import (
     claim_replaced,
     idle_along,
@@ -328,8 +329,26 @@ def _charge(scene: Scene, tally: _Tally, row: int) -> None:
     if (tied or scene.made_marks) and made_lately(scene, row):
         tally.made_lately += 1
         tally.lately_cascaded += cascaded
-    elif not tied:
+    elif not tied or (cascaded and _is_for_another(scene, row)):
         tally.foreign += 1
+
+
+def _is_for_another(scene: Scene, row: int) -> bool:
+    """Whether a claim that the actor made goes with what it made for something that stays.
+
+    WHY then not its own: it was asked for it, and who asked is still there, and no less of it.
+    """
+    view, identity = scene.view, scene.actor.user.username
+    if view.resource(row) != CLAIMS:
+        return False
+    parents = (view.controller(one) for one in scene.change.direct[:STANDING_ASKED])
+    return any(
+        one >= 0
+        and is_custom(view.resource(one))
+        and scene.stays(one)
+        and view.history.created_by(view.uid(one)) != identity
+        for one in parents
+    )
 
 
 def _called_after(scene: Scene, resource: Resource, named: list[int]) -> int:
@@ -378,7 +397,8 @@ def _standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
     """Return which of some objects of a type the request names itself are in use by what they are.
 
     Each stands for a pod, node or route, for a thing outside that what keeps it still lists, or for
-    the machine of a node in use while others were marked to go.
+    the machine of a node in use while others were marked to go; or it is of those of which another
+    wants a number, and fewer than half of that would be left.
     What goes along is not asked: it goes for another reason than its name.
     """
     view = scene.view
@@ -392,6 +412,7 @@ def _standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
         or still_listed(scene, row)
         or asked_with_outside(scene, row)
         or spared(scene, row)
+        or leaves_few(scene, row)
     ]
 
 

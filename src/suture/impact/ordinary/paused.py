@@ -18,6 +18,7 @@ from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.scene import Scene
+from suture.model.actor import is_person
 from suture.model.names import RESERVED
 from suture.model.request import Request
 
@@ -31,6 +32,16 @@ _PLANS: Final = re.compile("sleep|hibernat|snooze|downtime|turndown")
 def notes_size(request: Request, resized: Resized) -> bool:
     """Whether the write that takes a workload's size away keeps it in a new annotation."""
     return bool(_notes(request, resized))
+
+
+def is_paused(request: Request, resized: Resized) -> bool:
+    """Whether a person scales a workload to nothing: its autoscaler lets it be until they are back.
+
+    Source: Kubernetes documentation, "Implicit maintenance-mode deactivation".
+    """
+    return (
+        resized.after == 0 and request.subresource == "scale" and is_person(request.user.username)
+    )
 
 
 def sleeps_as_told(request: Request, resized: Resized) -> bool:

@@ -19,7 +19,13 @@ from suture.impact.ground.change import Resized
 from suture.impact.ordinary.delivery import handed_over, next_answers
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.meant import is_meant
-from suture.impact.ordinary.paused import notes_size, sleeps_as_told, sleeps_beside, sleeps_by_plan
+from suture.impact.ordinary.paused import (
+    is_paused,
+    notes_size,
+    sleeps_as_told,
+    sleeps_beside,
+    sleeps_by_plan,
+)
 from suture.impact.ordinary.putback import gives_back, puts_back
 from suture.impact.ordinary.putdown import cut_by_hand, cut_by_manifest
 from suture.impact.ordinary.stopping import stops_for_next
@@ -175,7 +181,11 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     # WHY not asked for: it is what asks for them that wants fewer.
     if resized.asked:
         return NOBODY
-    asleep = notes_size(scene.request, resized) or sleeps_by_plan(scene, resized)
+    asleep = (
+        notes_size(scene.request, resized)
+        or sleeps_by_plan(scene, resized)
+        or is_paused(scene.request, resized)
+    )
     wanted = asked_for(
         scene.view, resized.row, least=True, after=resized.after, asleep=asleep, now=scene.now
     )

@@ -1,0 +1,38 @@
+"""Custom resources of which another one wants a number, where fewer than half of it would be left.
+
+Beside `members`, where pods are the members: here each is a custom resource of its own, as the
+machines of a control plane are, and what runs on it may be in another cluster. Whoever repairs or
+renews them takes one after the other, or brings the next first; who takes most of them at once has
+lost sight of them, a person too. Nobody who is asked for fewer: then the number is another. Pure.
+"""
+
+from __future__ import annotations
+
+from suture.impact.causes.counters import taken_from
+from suture.impact.causes.over import is_over
+from suture.impact.causes.parents import SIBLINGS, wanted_count
+from suture.impact.ground.kinds import is_custom
+from suture.impact.scene import Scene
+
+
+def leaves_few(scene: Scene, row: int) -> bool:
+    """Whether a custom resource goes of which its controller would keep less than half.
+
+    It wants a number of them, and has had as many within the hour. Not where it was rewritten in
+    that hour: what it wants may be made true in other ways than by its number.
+    """
+    view, resource = scene.view, scene.view.resource(row)
+    parent = view.controller(row)
+    if parent < 0 or not is_custom(resource) or not is_custom(view.resource(parent)):
+        return False
+    wants = wanted_count(view, parent) or 0
+    if wants < 2 or not scene.stays(parent) or scene.written(parent):
+        return False
+    children = view.children_of(parent)
+    if len(children) > SIBLINGS or is_over(view, row):
+        return False
+    alike = [one for one in children if view.resource(one) == resource and not view.gone(one)]
+    left = sum(one != row and scene.stays(one) and not is_over(view, one) for one in alike)
+    taken = scene.counted(taken_from(view.uid(parent), resource))
+    going = sum(view.terminating(one) for one in alike)
+    return left * 2 < wants <= len(alike) - going + max(taken, going)
