@@ -31,6 +31,7 @@ from suture.impact.ordinary.atwork import (
     stood_in_for,
     works,
 )
+from suture.impact.ordinary.backagain import comes_back
 from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.clearedaway import is_cleared_away
 from suture.impact.ordinary.copies import copy_of_living
@@ -139,7 +140,7 @@ def _count_pods(scene: Scene, tally: _Tally, lot: Lot, marked: int) -> None:
     left = lot.count - explained
     if not left:
         return
-    if causes.heals(lot.first):
+    if causes.heals(lot.first) or comes_back(scene, lot.first):
         tally.self_healing += left
         return
     tally.lasting += left

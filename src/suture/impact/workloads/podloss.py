@@ -16,6 +16,7 @@ from suture.impact.causes.parents import wanted_count
 from suture.impact.causes.sizes import asked_for
 from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
+from suture.impact.ordinary.backagain import comes_back
 from suture.impact.ordinary.delivery import handed_over, next_answers
 from suture.impact.ordinary.failing import fails_alone
 from suture.impact.ordinary.meant import is_meant
@@ -70,7 +71,7 @@ def pod_effects(scene: Scene) -> Iterable[PodsLost]:
             count = 1 if bare else lot.count
             explained = min(count, causes.explained_of(lot))
             left = count - explained
-            heals = bool(left) and causes.heals(pod)
+            heals = bool(left) and (causes.heals(pod) or comes_back(scene, pod))
             loss.count += count
             loss.ready += count if lot.serves else 0
             if lot.serves and by_name:
