@@ -219,6 +219,22 @@ def test_nodes_that_joined_stand_in_for_those_that_close(
     assert (found.leaving, found.gone, found.joined) == (2, 1, joined)
 
 
+@pytest.mark.parametrize(("places", "joined"), [(2, 1), (1, 0)], ids=["enough", "too-few"])
+def test_a_node_with_places_for_what_runs_there_stands_in(places: int, joined: int) -> None:
+    """How many pods a node may have at most is set anew with its pool: those that run count."""
+    few = msgspec.structs.replace(ROOMY, pods=places)
+    fresh = msgspec.structs.replace(node("new-0", few), created=START.utc_s - 600)
+    shut = msgspec.structs.replace(ROOMY, unschedulable=True)
+    old, history = node("old-0"), History()
+    used = [*on("old-0", workload("web", replicas=2)), *on("old-1", workload("api"))]
+    graph = graph_of(old, node("old-1", shut), fresh, used)
+    history.writes.note_closed("old-1", START.plus_s(-60))
+
+    (found,) = lost(rewritten(old, unschedulable=True), graph, history)
+
+    assert found.joined == joined
+
+
 def test_a_node_of_another_pool_stands_in_for_nobody() -> None:
     """It is empty and as large, and none of the pods may run there."""
     fresh = [

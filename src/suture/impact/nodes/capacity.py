@@ -243,9 +243,17 @@ class _Loss:
         )
 
     def _joined(self, others: Open, pods: list[int]) -> tuple[int, ...]:
-        """Return the nodes that joined lately in the place of nodes that close."""
-        closing = [self._before or self._scene.view.facts(row) for row in self._rows]
-        needed = [one for one in closing if isinstance(one, NodeFacts)]
+        """Return the nodes that joined lately in the place of nodes that close.
+
+        WHY places by what runs there: how many pods a node may have is set anew with its pool.
+        """
+        view = self._scene.view
+        closing = [(self._before or view.facts(row), row) for row in self._rows]
+        needed = [
+            replace(one, pods=min(one.pods, len(running(view, row))))
+            for one, row in closing
+            if isinstance(one, NodeFacts)
+        ]
         return joined(self._scene, others, needed, {self.asked.of(pod) for pod in pods})
 
     def _planned(self, row: int, facts: NodeFacts) -> bool:
