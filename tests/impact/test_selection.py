@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import pytest
+
 from support.cluster import START, operator, owner, service, thing, view_of, workload
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import Growth, SelectionChanged
@@ -19,6 +21,7 @@ from suture.model.names import (
     DAEMON_SETS,
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
+    NAMESPACES,
     NETWORK_POLICIES,
     NODES,
     PODS,
@@ -330,6 +333,89 @@ def test_a_node_label_that_a_custom_resource_selects_by() -> None:
     assert (
         told(view, write(NODES, node("a", role="control"), node("a", role="control", x="y"))) == []
     )
+
+
+def choosing(of: Resource, *, namespaced: bool) -> ClusterObject:
+    """Make a type whose objects choose those of another by label."""
+    named = TypeName(of.group, plural=of.plural)
+    says = Selects(FieldPath.parse("spec.targets"), named, place=Place.CLUSTER)
+    rule = ReferenceRule("targets", TypeName("net.example.com", plural="peers"), says)
+    facts = CrdFacts(PEERS, "Peer", namespaced=namespaced, rules=(rule,))
+    return thing(CRDS, str(PEERS), facts=facts)
+
+
+def chooser(name: str, of: Resource, namespace: str = "", **labels: str) -> ClusterObject:
+    """Make a custom resource that chooses objects by label."""
+    chosen = Selection(of, namespace, Selector.of(labels))
+    return thing(PEERS, name, namespace, facts=CustomFacts(None, (chosen,)))
+
+
+def test_a_namespace_is_missed_for_what_runs_in_it() -> None:
+    """A label by which things come to namespaces: where nothing runs nobody waits for them."""
+
+    def space(**labels: str) -> Body:
+        return body(
+            "Namespace", "prod", "", metadata={"labels": labels, "uid": "uid:namespaces:/prod"}
+        )
+
+    home = thing(NAMESPACES, "prod", labels={"secrets": "yes"})
+    known = [choosing(NAMESPACES, namespaced=False), chooser("all", NAMESPACES, secrets="yes")]
+    unlabelled = write(NAMESPACES, space(secrets="yes"), space())
+
+    (found,) = told(view_of(known, home, workload("web")), unlabelled)
+    assert (found.source.resource, found.before, found.after) == ("peers", 1, 0)
+    assert told(view_of(known, home, workload("web", replicas=0)), unlabelled) == []
+
+
+@pytest.mark.parametrize(
+    ("next_one", "after", "told_of"),
+    [
+        pytest.param(("ops", "v2"), "v2", 0, id="handed-on"),
+        pytest.param(("ops", "v2"), "v3", 1, id="to-nobody"),
+        pytest.param(("dev", "v2"), "v2", 1, id="in-another-namespace"),
+        pytest.param(("ops", "v1"), "v2", 1, id="that-chose-it-before"),
+    ],
+)
+def test_what_the_next_of_a_kind_chooses_is_handed_on(
+    next_one: tuple[str, str], after: str, told_of: int
+) -> None:
+    """A label that is turned from one version to the next takes from one what another gets."""
+    clusters = Resource("fleet.example.com", "clusters")
+
+    def cluster(version: str) -> Body:
+        metadata = {"labels": {"engine": version}, "uid": f"uid:{clusters}:ops/c"}
+        return body("Cluster", "c", "ops", apiVersion="fleet.example.com/v1", metadata=metadata)
+
+    known = thing(clusters, "c", "ops", labels={"engine": "v1"}, facts=CustomFacts())
+    place, version = next_one
+    view = view_of(
+        choosing(clusters, namespaced=True),
+        known,
+        chooser("first", clusters, "ops", engine="v1"),
+        chooser("next", clusters, place, engine=version),
+    )
+
+    found = told(view, write(clusters, cluster("v1"), cluster(after)))
+
+    assert len([one for one in found if one.source.name == "first"]) == told_of
+
+
+def test_a_node_that_is_given_to_others_is_lost_to_those_that_had_it() -> None:
+    """Each node does its own work: that another kind of them gains one helps nobody."""
+
+    def node(role: str) -> Body:
+        return body("Node", "a", "", metadata={"labels": {"role": role}, "uid": "uid:nodes:/a"})
+
+    view = view_of(
+        choosing(NODES, namespaced=False),
+        chooser("control", NODES, role="control"),
+        chooser("workers", NODES, role="worker"),
+        thing(NODES, "a", labels={"role": "control"}, facts=NodeFacts(ready=True)),
+    )
+
+    (found,) = told(view, write(NODES, node("control"), node("worker")))
+
+    assert (found.source.name, found.after) == ("control", 0)
 
 
 def test_a_budget_without_a_selector_selects_nobody() -> None:

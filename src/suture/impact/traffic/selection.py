@@ -13,21 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from suture.impact.effects import Confidence, Growth, SelectionChanged
+from suture.impact.effects import Growth, SelectionChanged
 from suture.impact.ground.change import Change, Rewritten
-from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.ground.stamps import FOLLOWING, template_changed
 from suture.impact.ordinary.delivery import turns_to_next
 from suture.impact.ordinary.keepers import is_own
 from suture.impact.ordinary.roles import moves_role, root_of
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene, victim_of
+from suture.impact.traffic.choosing import LABELS, choosing_effects, matched
 from suture.model.edges import Selection
 from suture.model.graph import GraphView
 from suture.model.names import (
     DAEMON_SETS,
     JOBS,
-    NAMESPACES,
     PODS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
@@ -37,7 +36,6 @@ from suture.model.names import (
 from suture.model.objects import (
     EXTERNAL_NAME,
     ClusterObject,
-    CustomFacts,
     ServiceFacts,
     WorkloadFacts,
     controller_of,
@@ -48,7 +46,7 @@ from suture.model.references import selections
 ADOPTING: Final = (REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS, REPLICATION_CONTROLLERS)
 """What takes pods without a controller for its own, when their labels match."""
 
-SELECTOR, LABELS, ROLE, CREATED = "selector", "labels", "role", "created"
+SELECTOR, ROLE, CREATED = "selector", "role", "created"
 ORPHANED: Final = "orphaned"
 
 CONTROLLERS_ASKED: Final = 2_000
@@ -161,28 +159,6 @@ def _leads_elsewhere(made: Rewritten) -> bool:
     return isinstance(facts, ServiceFacts) and facts.type == EXTERNAL_NAME
 
 
-def matched(view: GraphView, chosen: Iterable[Selection]) -> set[int]:
-    """Return the rows that selections match: of pods the Ready ones."""
-    found: set[int] = set()
-    for one in chosen:
-        spaces: Iterable[str | None] = (one.namespace or None,)
-        if one.namespaces is not None:
-            spaces = [
-                view.name(row)
-                for row in view.rows(NAMESPACES)
-                if one.namespaces.matches(view.labels(row))
-            ]
-        for space in spaces:
-            found.update(_in_space(view, one, space))
-    return found
-
-
-def _in_space(view: GraphView, one: Selection, space: str | None) -> list[int]:
-    if one.resource == PODS and space is not None:
-        return [row for row in view.pods_selected(space, one.selector) if view.serves(row)]
-    return [row for row in view.rows(one.resource, space) if one.selector.matches(view.labels(row))]
-
-
 # ---- labels change
 
 
@@ -192,7 +168,7 @@ def _relabelled(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
     if row is None or made.before is None:
         return
     if key.resource != PODS:
-        yield from _custom(scene, made, row)
+        yield from choosing_effects(scene, made, row)
         return
     view, namespace = scene.view, key.namespace
     old = set(view.selecting(namespace, made.before.labels))
@@ -323,56 +299,6 @@ def _restamped(scene: Scene, made: Rewritten) -> Iterable[SelectionChanged]:
         foreign = _foreign(view, set(pods), set(_pods(view, source)))
         if foreign:
             yield _moved(scene, source, pods, LABELS, foreign=foreign, whole=made.row)
-
-
-# ---- what custom resources select
-
-
-def _custom(scene: Scene, made: Rewritten, row: int) -> Iterable[SelectionChanged]:
-    """Tell of custom resources that select an object, no pod, by labels that it loses.
-
-    LIMIT: looked for in the types whose rules say that they select this type, and which have
-    instances: a few hundred objects in the largest cluster known, and what many of them say alike
-    is read once.
-    """
-    view, key, before = scene.view, made.after.key, made.before
-    if before is None:
-        return
-    for kind in selecting_types(view, key.resource):
-        rows = view.rows(kind)
-        numbers, shared = view.shared_facts(rows)
-        losing = {
-            number: facts
-            for number, facts in shared.items()
-            if isinstance(facts, CustomFacts) and _loses(facts, before, made.after)
-        }
-        for source, number in zip(rows, numbers, strict=True):
-            facts = losing.get(number)
-            if facts is None or source == row:
-                continue
-            count = len(matched(view, facts.selections))
-            yield SelectionChanged(
-                source=scene.victim(source),
-                before=count,
-                after=max(0, count - 1),
-                kept=max(0, count - 1),
-                empty=False,
-                cause=LABELS,
-                own=is_own(scene, row),
-                confidence=Confidence.BOUNDED,
-            )
-
-
-def _loses(facts: CustomFacts, before: ClusterObject, after: ClusterObject) -> bool:
-    """Whether a custom resource selects an object by its labels, and would not any more."""
-    key = after.key
-    mine = [
-        one
-        for one in facts.selections
-        if one.resource == key.resource and (one.everywhere or one.namespace in {"", key.namespace})
-    ]
-    had = any(one.selector.matches(before.labels) for one in mine)
-    return had and not any(one.selector.matches(after.labels) for one in mine)
 
 
 # ---- what all have in common
