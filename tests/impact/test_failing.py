@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from support.asking import effects, impact_of, update
 from support.cluster import START, operator, owner, thing, view_of
 from suture.impact.effects import PodsLost
-from suture.model.actor import Actor
-from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, Resource
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS, Resource
 from suture.model.objects import ClusterObject, CustomFacts, PodFacts, WorkloadFacts
 from suture.model.selectors import Selector
 
@@ -19,6 +19,7 @@ STORES = Resource("store.example.com", "stores")
 STORE = thing(STORES, "main", "prod", facts=CustomFacts(pools=(3,)))
 BY = operator("system:serviceaccount:stores:stores-operator")
 STRANGER = operator("system:serviceaccount:tidy:cleaner")
+PERSON = Actor(UserInfo("sre@example.com"), "sre", IdentityKind.PERSON, Stage.ENFORCE)
 LATER = START.plus_s(1_200)
 
 
@@ -78,3 +79,40 @@ def test_otherwise_it_is(going: dict[str, float], beside: dict[str, bool], by: A
     """It may run in a moment, or others are missing too, or it is not theirs to stop."""
     gone = member("c", ready=False, made=going.get("made", 0.0))
     assert wanted(gone, member("a"), member("b", ready=beside.get("ready", True)), by=by) == 1
+
+
+def whole(
+    *, ready: bool = False, made: float = 0.0, by: Actor = PERSON, scaled: bool = True
+) -> int:
+    """Return how many pods the store asks for of its one set, which is scaled to nothing."""
+    set_of_it = thing(
+        STATEFUL_SETS, "main", "prod", owners=[owner(STORE)],
+        facts=WorkloadFacts(3, Selector.of({"app": "main"})),
+    )  # fmt: skip
+    pods = [
+        replace(
+            thing(
+                PODS, f"main-{at}", "prod", labels={"app": "main"}, owners=[owner(set_of_it)],
+                facts=PodFacts(ready=ready and not at, node="node-1"),
+            ),
+            created=START.utc_s + made,
+        )
+        for at in range(3)
+    ]  # fmt: skip
+    assert isinstance(set_of_it.facts, WorkloadFacts)
+    after = replace(set_of_it, facts=replace(set_of_it.facts, replicas=0))
+    view = view_of(STORE, set_of_it, pods)
+    asked = update(set_of_it, after, by=by)
+    if scaled:
+        asked = replace(asked, subresource="scale", scale_to=0, old=None, new=None)
+    (lost,) = effects(impact_of(asked, view, by=by, now=LATER), PodsLost)
+    return lost.wanted
+
+
+def test_a_set_of_which_no_member_is_ready_is_stopped_by_hand() -> None:
+    """What has lost its majority for good is begun again; one that is Ready may yet be the rest."""
+    assert whole() == -1
+    assert whole(ready=True) == 3
+    assert whole(made=900.0) == 3
+    assert whole(by=STRANGER) == 3
+    assert whole(scaled=False) == 3

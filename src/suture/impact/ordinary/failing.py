@@ -3,7 +3,11 @@
 Beside `hands`, where the member goes once the next is Ready: here it is stopped first, so that the
 two do not fight for what only one can have. Told by what is there: each member is a workload of one
 pod of one custom resource; this one's pod is old and not Ready, and all others are. Nothing that
-serves is lost, and the next member that is stopped in that way finds one missing. Pure.
+serves is lost, and the next member that is stopped in that way finds one missing.
+
+So is a set of which no member is Ready, where a person sets its size by hand: what has lost its
+majority for good is stopped whole, and begun again with one. Its claims are another matter. Never
+by a machine: it finds none Ready in every set that waits for the same thing. Pure.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from suture.impact.ground.change import Resized
 from suture.impact.ordinary.keepers import runs
 from suture.impact.rollout import pods_under
 from suture.impact.scene import Scene
+from suture.model.actor import is_person
 from suture.model.graph import GraphView
 from suture.model.objects import WorkloadFacts
 from suture.model.writes import TEN_MINUTES_S
@@ -43,6 +48,17 @@ def fails_alone(scene: Scene, resized: Resized) -> bool:
     return len(beside) >= OTHERS and all(
         any(map(view.serves, pods_under(view, one))) for one in beside
     )
+
+
+def fails_whole(scene: Scene, resized: Resized) -> bool:
+    """Whether a person sets the size of a workload none of whose pods is Ready, all of them old."""
+    view, now = scene.view, scene.now
+    if now is None or resized.asked or scene.request.subresource != "scale":
+        return False
+    if not is_person(scene.actor.user.username):
+        return False
+    pods, old_s = list(pods_under(view, resized.row)), now.utc_s - TEN_MINUTES_S
+    return bool(pods) and not any(view.serves(pod) or view.created(pod) > old_s for pod in pods)
 
 
 def _is_alike(view: GraphView, row: int, other: int) -> bool:

@@ -18,7 +18,7 @@ from suture.impact.effects import Confidence, PodsLost
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.backagain import comes_back
 from suture.impact.ordinary.delivery import handed_over, next_answers
-from suture.impact.ordinary.failing import fails_alone
+from suture.impact.ordinary.failing import fails_alone, fails_whole
 from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.paused import (
     is_paused,
@@ -193,6 +193,7 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     if wanted >= 0 and (
         next_answers(scene, resized)
         or fails_alone(scene, resized)
+        or fails_whole(scene, resized)
         or stops_for_next(scene, resized)
     ):
         wanted = NOBODY
