@@ -162,6 +162,11 @@ def _spec(body: bytes) -> dict[str, object]:
     return map_in(parts_of(body).get("spec"))
 
 
+def texts_of(body: bytes) -> frozenset[str]:
+    """Return the texts that stand in a spec's own fields, none of what is below them."""
+    return frozenset(one for one in _spec(body).values() if isinstance(one, str))
+
+
 def map_in(raw: msgspec.Raw | None) -> dict[str, object]:
     """Return what a part says, where it is a map; empty where it is none, or is not there."""
     if raw is None:

@@ -118,6 +118,11 @@ def not_back(identity: str, resource: Resource) -> str:
     return f"not-back/{resource}/{identity}"
 
 
+def let_go(namespace: str, home: str) -> str:
+    """Name the counter of how a person took a namespace from another, and gave none back."""
+    return f"let-go/{namespace}/{home}"
+
+
 def unlabelled(identity: str, label: str) -> str:
     """Name the counter of nodes that an actor took a label off, less those it gave it back to."""
     return f"unlabelled/{label}/{identity}"

@@ -44,6 +44,7 @@ from suture.impact.causes.counters import (
     with_machine,
 )
 from suture.impact.causes.leftout import remember_parts
+from suture.impact.causes.letgo import remember_let_go
 from suture.impact.causes.lowered import remember_numbers
 from suture.impact.causes.marked import forget_mark, remember_mark, remember_scale
 from suture.impact.causes.records import remember_pruned, remember_release
@@ -208,6 +209,7 @@ def _remember_custom(request: Request, change: Change, view: GraphView, now: Now
         return
     remember_parts(request, view, now)
     remember_pruned(request, view, now)
+    remember_let_go(request, view, now)
     remember_leave(request, view, now)
     writes, old = view.history.writes, request.old
     if old is not None and asks_for_another(request.old_body, request.new_body):
@@ -361,6 +363,8 @@ def _remember_rewriting(
         _remember_labels(before, after, identity, view, now)
     if is_route(request.gvr.resource):
         remember_turn(made, view, now)
+    if request.key.resource == NAMESPACES:
+        remember_let_go(request, view, now)
     for shape in (shape_number(before, request.old_body), value):
         writes.note(request.key, Deed(What.WROTE, identity, shape), now)
     old, new = before.facts, after.facts

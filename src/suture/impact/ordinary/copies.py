@@ -13,11 +13,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from suture.impact.causes.counters import let_go
 from suture.impact.causes.recent import COPIED
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.model.deeds import What
+from suture.model.edges import Edge
+from suture.model.facts import RoleBindingFacts
 from suture.model.graph import GraphView
 from suture.model.names import NAMESPACES, ObjectKey
 from suture.model.writes import HOUR_S
@@ -34,7 +37,8 @@ def copy_of_living(scene: Scene, row: int) -> bool:
     """Whether an object is a copy whose original is there, and nobody asked for fewer of them.
 
     So does who writes the original, which may say where it is copied to, or the namespace of the
-    copy, whose labels may; and who deletes the policy by which copies are made.
+    copy, whose labels may; who takes that namespace from the other; and who deletes the policy by
+    which copies are made.
     """
     view, now = scene.view, scene.now
     key = view.key(row)
@@ -47,8 +51,23 @@ def copy_of_living(scene: Scene, row: int) -> bool:
             continue
         asked = (source, ObjectKey(NAMESPACES, "", key.namespace))
         if not any(writes.written(one, What.WROTE, now, HOUR_S) for one in asked):
+            if scene.counted(let_go(key.namespace, source.namespace)):
+                return False
             return not _policy_went(scene, row, source.namespace)
     return False
+
+
+def is_for_former(scene: Scene, row: int) -> bool:
+    """Whether a binding is for accounts of another namespace alone, from which a person took this.
+
+    So the instance of a tool that worked there has no more to do there.
+    """
+    view, here = scene.view, scene.view.namespace(row)
+    facts = view.facts(row)
+    if not here or not isinstance(facts, RoleBindingFacts) or facts.groups or facts.users:
+        return False
+    homes = {view.namespace(one) for one, _ in view.targets(row, Edge.SUBJECT)}
+    return bool(homes) and all(scene.counted(let_go(here, home)) for home in homes)
 
 
 def _policy_went(scene: Scene, row: int, namespace: str) -> bool:

@@ -14,6 +14,7 @@ from suture.impact.effects import PrivilegeGained, PrivilegeLost
 from suture.impact.ground.builtin import CONTROLLERS, OF_SYSTEM
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.byhand import goes_next
+from suture.impact.ordinary.copies import is_for_former
 from suture.impact.ordinary.rebound import is_rebound
 from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
 from suture.impact.reach.narrowed import aggregating, emptied, is_strange, wholes
@@ -251,7 +252,10 @@ def _lost(
                 running=running,
                 wiped=wiped,
                 explained=row is not None
-                and (scene.causes.explains(row) or (not system and is_rebound(scene, row))),
+                and (
+                    scene.causes.explains(row)
+                    or (not system and (is_rebound(scene, row) or is_for_former(scene, row)))
+                ),
             )
 
 
