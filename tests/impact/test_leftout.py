@@ -11,6 +11,8 @@ from support.cluster import START, delete, graph_of, owner, thing
 from suture.impact.causes.recent import remember
 from suture.impact.effects import DataLost, ObjectsRemoved, PodsLost
 from suture.impact.project import project
+from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
+from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.difference import parts_left_out
 from suture.model.edges import Edge, Need
@@ -36,6 +38,7 @@ from suture.model.writes import TEN_MINUTES_S
 
 DATABASES = Resource("db.example.com", "databases")
 DATABASE = thing(DATABASES, "shop", "prod")
+PERSON = Actor(UserInfo("dba@example.com"), "dba", IdentityKind.PERSON, Stage.ENFORCE)
 Spec = dict[str, object]
 
 ON: Spec = {"proxy": {"enabled": True, "size": 5}, "monitoring": {"exporter": {"port": 9}}}
@@ -70,20 +73,21 @@ class Database:
     def __init__(self) -> None:
         self.view = GraphView(graph_of(DATABASE, PROXY, MEMBERS), History())
 
-    def rewrite(self, old: Spec, new: Spec) -> None:
-        self.write({"spec": old}, {"spec": new})
+    def rewrite(self, old: Spec, new: Spec, by: Actor | None = None) -> None:
+        self.write({"spec": old}, {"spec": new}, by)
 
     def annotate(self, old: dict[str, str], new: dict[str, str]) -> None:
-        self.write(*({"metadata": {"annotations": one}, "spec": ON} for one in (old, new)))
+        first, then = ({"metadata": {"annotations": one}, "spec": ON} for one in (old, new))
+        self.write(first, then)
 
-    def write(self, old: Spec, new: Spec) -> None:
+    def write(self, old: Spec, new: Spec, by: Actor | None = None) -> None:
         bodies = (msgspec.json.encode(old), msgspec.json.encode(new))
-        request = update(DATABASE, DATABASE, bodies=bodies)
+        request = update(DATABASE, DATABASE, bodies=bodies, by=by)
         remember(request, project(request, self.view), self.view, START)
 
-    def explained(self, going: ClusterObject) -> int:
+    def explained(self, going: ClusterObject, now: Now = START) -> int:
         """Return how many of an object's type a cause accounts for, if it goes."""
-        impact = impact_of(delete(going), self.view)
+        impact = impact_of(delete(going), self.view, now=now)
         return sum(
             one.explained
             for one in effects(impact, ObjectsRemoved)
@@ -794,6 +798,50 @@ def test_a_claim_of_a_part_in_whose_place_another_was_put(
         database.view = GraphView(graph_of(DATABASE, *parts), History())
         database.rewrite(HOT_AND_COLD, HOT)
         assert database.explained(cold) == told
+
+
+def of_part(name: str, *, used: bool = True) -> list[ClusterObject]:
+    """Return a claim that a label says to be of a part, and a Ready pod that uses it."""
+    claim, *rest = node_set(name, there=False, used=used)
+    return [replace(claim, labels={"set": name}, created=START.utc_s), *rest]
+
+
+@pytest.mark.parametrize(
+    ("cold", "hot", "by", "explained"),
+    [
+        pytest.param(of_part("cold", used=False), of_part("hot"), PERSON, 1, id="taken over"),
+        pytest.param(of_part("cold"), of_part("hot"), PERSON, 0, id="still used"),
+        pytest.param(
+            of_part("cold", used=False), of_part("hot", used=False), PERSON, 0,
+            id="no other in use",
+        ),
+        pytest.param(of_part("cold", used=False), of_part("hot"), None, 0, id="by a machine"),
+        pytest.param(
+            [replace(one, labels={"set": "x"}) for one in of_part("cold", used=False)],
+            of_part("hot"), PERSON, 0, id="of another part",
+        ),
+        pytest.param(of_part("cold", used=False), [], PERSON, 0, id="there is no other"),
+    ],
+)  # fmt: skip
+def test_claims_of_a_part_that_a_person_takes_out(
+    cold: list[ClusterObject], hot: list[ClusterObject], by: Actor | None, explained: int
+) -> None:
+    """They are called by a label; the others have what was in them, as long as each is at work."""
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, cold, hot), History())
+    database.rewrite(HOT_AND_COLD, HOT, by)
+    assert database.explained(cold[0], START.plus_s(60)) == explained
+    database.rewrite(HOT, HOT_AND_COLD, by)
+    assert database.explained(cold[0], START.plus_s(60)) == 0
+
+
+def test_claims_of_a_part_in_whose_place_a_person_puts_another_at_once() -> None:
+    """The new one has yet to get what is in them, whether or not it is at work already."""
+    cold, hot = of_part("cold", used=False), of_part("hot")
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, cold, hot), History())
+    database.rewrite({"nodeSets": [{"name": "cold", "count": 1}]}, HOT, PERSON)
+    assert database.explained(cold[0], START.plus_s(60)) == 0
 
 
 @pytest.mark.parametrize(

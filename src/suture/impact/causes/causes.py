@@ -428,7 +428,9 @@ class Causes:
         view = self._view
         if not (left_out(view, row) and outlived(view, row)):
             return False
-        return CLAIMS not in self.kinds or (len(self.kinds) == 1 and set_aside(view, row))
+        return CLAIMS not in self.kinds or (
+            len(self.kinds) == 1 and set_aside(view, row, self._now)
+        )
 
     def _home_ends(self, row: int) -> bool:
         place = self._view.place(row)

@@ -143,6 +143,11 @@ def ended_in_use(node: str) -> str:
     return f"ended-in-use/{node}"
 
 
+def parted(uid: str, part: str) -> str:
+    """Name the counter of how a person took a part out of a custom resource, and not back in."""
+    return f"parted/{uid}/{part}"
+
+
 def ordered(uid: str) -> str:
     """Name the counter of orders of another version, or a restart, of a custom resource."""
     return f"ordered/{uid}"

@@ -13,12 +13,13 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate
 from typing import Final
 
-from suture.impact.causes.counters import back_again
+from suture.impact.causes.counters import back_again, parted
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import one_of_each
+from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.difference import (
@@ -46,13 +47,17 @@ from suture.model.names import (
 )
 from suture.model.objects import WorkloadFacts
 from suture.model.request import Request
-from suture.model.writes import TEN_MINUTES_S
+from suture.model.writes import HOUR_S, TEN_MINUTES_S
 
 SHORTEST: Final = 3
 """Letters of a part's name from which it is looked for anywhere in the names of children."""
 
 WORKLOADS_ASKED: Final = 32
 """LIMIT: workloads of a parent that are compared with each of its parts, 1 us each, as one goes."""
+
+PARTED: Final = 8
+"""LIMIT: parts that a person takes out of a custom resource in one write, and that are remembered
+by name."""
 
 OTHERWISE: Final = ">"
 """Before the name of what was left out with a part and is called otherwise: a part that is there
@@ -66,6 +71,7 @@ _OUTWARD: Final = frozenset({"expose", "exposed", "external", "externally", "exp
 """Words of what a part is called by which something is reached in a further way."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_CLAIMED: Final = frozenset({Edge.CLAIM})
 _RUNS: Final = frozenset({PODS, JOBS, CRON_JOBS, DISRUPTION_BUDGETS, *WORKLOADS})
 """What is of no use while nothing of its parent is to run. A Service may be: its name stays."""
 
@@ -239,7 +245,7 @@ def struck(view: GraphView, parent: int, row: int) -> bool:
     )
 
 
-def set_aside(view: GraphView, claim: int) -> bool:
+def set_aside(view: GraphView, claim: int, now: Now | None = None) -> bool:
     """Whether a claim was left by a set that was emptied and taken away, and others are in use.
 
     Nobody uses it, its StatefulSet was scaled to nothing before it went, or its parent has struck
@@ -251,7 +257,9 @@ def set_aside(view: GraphView, claim: int) -> bool:
     if mounting(view, claim):
         return False
     if not (_was_emptied(view, claim) or (parent >= 0 and struck(view, parent, claim))):
-        return parent >= 0 and _has_successors(view, parent, claim)
+        return parent >= 0 and (
+            _has_successors(view, parent, claim) or _of_dropped_part(view, parent, claim, now)
+        )
     beside = view.children_of(parent)[:SIBLINGS] if parent >= 0 else ()
     return any(
         view.serves(pod)
@@ -281,6 +289,36 @@ def _has_successors(view: GraphView, parent: int, claim: int) -> bool:
         view.created(one) >= since and any(map(view.serves, pods)) for one, pods in users.items()
     )
     return 0 < idle <= younger
+
+
+def _of_dropped_part(view: GraphView, parent: int, claim: int, now: Now | None) -> bool:
+    """Whether a label of a claim names a part that a person took out of the parent lately.
+
+    Nothing names the claim any more, and those that bear the label for other parts are all used by
+    Ready pods, as many as are left of this one. WHY a person: who writes what a part is to hold
+    knows where it is; a file that is read wrong drops parts as well.
+    """
+    counted, uid = view.history.writes.counted, view.uid(parent)
+    if now is None or view.uses(claim, _CLAIMED):
+        return False
+    return any(
+        _others_at_work(view, parent, label, value)
+        for label, value in view.labels(claim).items()
+        if value and counted(parted(uid, value), now, HOUR_S) > 0
+    )
+
+
+def _others_at_work(view: GraphView, parent: int, label: str, part: str) -> bool:
+    """Whether claims of other parts than one are all in use, as many as that has."""
+    beside = [
+        one
+        for one in view.staying(view.children_of(parent)[:SIBLINGS])
+        if view.resource(one) == CLAIMS and label in view.labels(one)
+    ]
+    others = [one for one in beside if view.labels(one)[label] != part]
+    return len(others) >= len(beside) - len(others) and all(
+        any(map(view.serves, mounting(view, one))) for one in others
+    )
 
 
 def _was_emptied(view: GraphView, claim: int) -> bool:
@@ -328,6 +366,8 @@ def remember_parts(request: Request, view: GraphView, now: Now) -> None:
     row = view.find(request.key) if gone or back else None
     if row is None or (request.old is not None and request.old.uid != view.uid(row)):
         return
+    if is_person(request.user.username):
+        _remember_parted(view, view.uid(row), gone, back, now)
     if gone - {""}:
         gone |= unnamed(view, row, sizes_of_parts(request.old_body), gone)
     uid, writes = view.uid(row), view.history.writes
@@ -339,3 +379,19 @@ def remember_parts(request: Request, view: GraphView, now: Now) -> None:
             writes.count(back_again(uid), now)
         back |= called_otherwise(view, row)
     writes.note_left_out(uid, gone, back)
+
+
+def _remember_parted(
+    view: GraphView, uid: str, gone: Collection[str], added: Collection[str], now: Now
+) -> None:
+    """Remember which parts a person took out of a custom resource, and which they put back.
+
+    WHY none in whose place others are put at once: these have yet to get what that has.
+    """
+    writes = view.history.writes
+    for part in sorted(gone)[:PARTED] if not added else ():
+        if part:
+            writes.count(parted(uid, part), now)
+    for part in sorted(added)[:PARTED]:
+        if (times := writes.counted(parted(uid, part), now, HOUR_S)) > 0:
+            writes.count(parted(uid, part), now, -times)
