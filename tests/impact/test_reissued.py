@@ -384,3 +384,21 @@ def test_a_token_with_which_images_are_pulled_is_renewed(
         impact_of(delete(TOKEN, by=STRANGER), view, by=STRANGER, now=LATER), ReferenceBroken
     )
     assert any(one.current for one in told) is kept
+
+
+def test_a_person_who_renews_tokens_makes_each_again() -> None:
+    """The next goes once the last is back; a reaper of what it calls unused makes none."""
+    root, *pods = workload("web")
+    root = msgspec.structs.replace(root, needs=(Need(Edge.PULL_SECRET, TOKEN.key),))
+    view, gone = view_of(TOKEN, root, pods), view_of(root, pods)
+    request, made = delete(TOKEN, by=PERSON), update(None, TOKEN, by=PERSON)
+
+    def kept() -> bool:
+        told = impact_of(request, view, by=PERSON, now=LATER)
+        return any(one.current for one in effects(told, ReferenceBroken))
+
+    for _ in range(2 * GAPS):
+        assert not kept()
+        remember(request, project(request, view), view, LATER)
+        assert kept()
+        remember(made, project(made, gone), view, LATER)

@@ -253,11 +253,13 @@ def _remember_removal(request: Request, change: Change, view: GraphView, now: No
                 writes.count(part_taken(view.key(manager), key.resource), now)
         _remember_gone(request, row, view, now)
     if len(change.direct) == 1:
-        resource = view.resource(change.direct[0])
-        mounted = resource in MOUNTED and bool(view.uses(change.direct[0], _MOUNTS))
-        if mounted and account_of(identity) is None:
+        resource, by_machine = view.resource(change.direct[0]), account_of(identity) is not None
+        used = view.uses(change.direct[0], _MOUNTS) if resource in MOUNTED else []
+        if used and not by_machine:
             writes.count(before_users(identity), now)
-        elif mounted or resource in RBAC:
+        # WHY a person's tokens too: one who renews them makes each again before the next goes.
+        pulled = bool(used) and all(use.edge is Edge.PULL_SECRET for use in used)
+        if resource in RBAC or (used and by_machine) or pulled:
             writes.count(not_back(identity, resource), now)
     for resource, count in Counter(map(view.resource, change.direct)).items():
         if is_custom(resource):
