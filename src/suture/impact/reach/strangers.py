@@ -4,6 +4,7 @@ Beside `keepers`, who keeps one object: here it is asked of custom resources and
 controller, of which no other sign says what they are for. Pace alone tells nothing of them, since
 operators, pruners and continuous integration clear away thousands of their own. So it is believed
 only where it is known who made an object, and nothing ties the actor to that.
+What is still under way (`underway`) counts by the hand of who is only called like it as well.
 LIMIT: of what was made before Suture was there, or is no longer remembered, nobody knows.
 """
 
@@ -23,6 +24,7 @@ from suture.impact.ground.machines import node_behind
 from suture.impact.ground.readers import is_read
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.recorded import record_of_living
+from suture.impact.reach.underway import is_under_way, runs_for_named
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind, account_of
 from suture.model.edges import Edge
@@ -81,7 +83,7 @@ def taken_by_stranger(scene: Scene, row: int) -> bool:
         is_custom(resource)
         and not _is_outside(scene, row)
         and (_is_data(resource) or not is_over(scene.view, row))
-        and not keeps(scene, resource)
+        and (not keeps(scene, resource) or is_under_way(scene, row))
         and _is_strange(scene, row)
         and not _idle(scene.view, row)
     )
@@ -96,7 +98,8 @@ def bare_of_others(scene: Scene, lot: Lot) -> bool:
         and not scene.change.evicted
         and not scene.view.has_owner(pod)
         and not drains(scene.view, pod, scene.now)
-        and _is_strange(scene, pod)
+        and _is_of_others(scene, pod)
+        and (not _is_alike(scene, pod) or runs_for_named(scene, pod))
     )
 
 
@@ -113,14 +116,22 @@ def _is_strange(scene: Scene, row: int) -> bool:
 
     WHY called alike: who makes and who clears away are often two parts of one program.
     """
+    return _is_of_others(scene, row) and not _is_alike(scene, row)
+
+
+def _is_alike(scene: Scene, row: int) -> bool:
+    """Whether who made an object and the actor are called alike."""
+    made = scene.view.history.created_by(scene.view.uid(row))
+    return called_alike(made, scene.actor.user.username)
+
+
+def _is_of_others(scene: Scene, row: int) -> bool:
+    """Whether it is known who made an object, and the actor is a machine that is not that."""
     view, actor = scene.view, scene.actor
     made = view.history.creation(view.uid(row))
-    identity = actor.user.username
-    if made is None or actor.kind in CARRIERS or account_of(identity) is None:
+    if made is None or actor.kind in CARRIERS or account_of(actor.user.username) is None:
         return False
-    if made.operator == actor.operator or called_alike(made.identity, identity):
-        return False
-    if view.has_owner(row) or scene.tied(row):
+    if made.operator == actor.operator or view.has_owner(row) or scene.tied(row):
         return False
     # WHY not of data: no source has it, so that its marks are copied from what asked for it.
     if not _is_data(view.resource(row)) and (
