@@ -96,7 +96,7 @@ FACTS: dict[str, Facts | None] = {
     ),
     "deployment": WorkloadFacts(2, WEB, 8945157681417341695, status_replicas=2),
     "endpoint-slice": SliceFacts("web", PODS),
-    "ingress": RouteFacts((ServiceRef("golden", "web"),), HOSTS),
+    "ingress": RouteFacts((ServiceRef("golden", "web"),), HOSTS, ports=("web:80",)),
     "job": WorkloadFacts(
         2, Selector.of({"batch.kubernetes.io/controller-uid": JOB}), 2049203632741469031, finished=True
     ),

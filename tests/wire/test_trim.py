@@ -316,6 +316,7 @@ def test_nodes_claims_and_routes() -> None:
         (ServiceRef("shop", "fallback"), ServiceRef("shop", "web")),
         ("a", "", "b"),
         ("192.0.2.1", "lb"),
+        ("web:80",),
     )
 
 

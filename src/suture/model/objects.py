@@ -70,6 +70,7 @@ class ServiceFacts(
     """What a Service adds. `selector` None: it selects nothing (endpoints by hand, or a CNAME).
 
     `ports` are as clients reach them, `80/TCP`, sorted. `given`: it has an address outside.
+    `called` are the names of its ports, sorted.
     """
 
     selector: Selector | None = None
@@ -77,6 +78,7 @@ class ServiceFacts(
     headless: bool = False
     ports: tuple[str, ...] = ()
     given: bool = False
+    called: tuple[str, ...] = ()
 
 
 class SliceFacts(
@@ -234,12 +236,14 @@ class RouteFacts(
     """What an Ingress or a route adds: the Services it sends traffic to, and for which hosts.
 
     `hosts` are each once; one that is empty is any host, as is none. `addresses` are those at which
-    its status says that it is reached.
+    its status says that it is reached. `ports` are those of an Ingress' backends, Service and port,
+    by number or name, `web:80` and `web:http`, each once.
     """
 
     services: tuple[ServiceRef, ...] = ()
     hosts: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    ports: tuple[str, ...] = ()
 
 
 class Ended(StrEnum):

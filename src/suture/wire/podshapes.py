@@ -81,6 +81,7 @@ def pod_needs(doc: PodDocument, key: ObjectKey, _labels: Mapping[str, str]) -> S
 
 
 class _ServicePort(msgspec.Struct, gc=False):
+    name: str | None = None
     port: Count = 0
     protocol: str = "TCP"
 
@@ -118,6 +119,7 @@ def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -
         spec.cluster_ip == "None",
         tuple(sorted(f"{one.port}/{one.protocol}" for one in spec.ports or ())),
         _is_given(doc.status),
+        tuple(sorted(one.name for one in spec.ports or () if one.name)),
     )
 
 

@@ -15,7 +15,7 @@ from suture.model.edges import Edge, Need
 from suture.model.names import ObjectKey
 from suture.model.objects import Facts, RouteFacts, ServiceRef
 from suture.model.targets import resource_of
-from suture.wire.shapes import Count, ManagedDocument, ServiceTarget, each_once, named
+from suture.wire.shapes import Count, ManagedDocument, each_once, named
 
 
 class _Other(msgspec.Struct, rename="camel", gc=False):
@@ -26,8 +26,22 @@ class _Other(msgspec.Struct, rename="camel", gc=False):
     name: str = ""
 
 
+class _Port(msgspec.Struct, gc=False):
+    """A port of a Service, by name or by number."""
+
+    name: str | None = None
+    number: Count | None = None
+
+
+class _Called(msgspec.Struct, gc=False):
+    """A Service in an Ingress, which is of its namespace."""
+
+    name: str = ""
+    port: _Port | None = None
+
+
 class _Backend(msgspec.Struct, gc=False):
-    service: ServiceTarget | None = None
+    service: _Called | None = None
     resource: _Other | None = None
 
 
@@ -96,7 +110,14 @@ def ingress(doc: IngressDocument, namespace: str, _labels: Mapping[str, str]) ->
     hosts = dict.fromkeys(rule.host or "" for rule in spec.rules or ())
     if spec.default_backend is not None:
         hosts[""] = None
-    return RouteFacts(tuple(services), tuple(hosts), _addresses(doc))
+    ports = dict.fromkeys(
+        f"{one.name}:{one.port.name or one.port.number}"
+        for backend in _backends(doc)
+        if (one := backend.service) is not None
+        and one.port is not None
+        and (one.port.name or one.port.number)
+    )
+    return RouteFacts(tuple(services), tuple(hosts), _addresses(doc), tuple(ports))
 
 
 def _addresses(doc: IngressDocument) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from suture.impact.traffic.addresses import addresses_left
 from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
 from suture.impact.traffic.resolving import answers_left
+from suture.impact.traffic.routedports import ports_left
 from suture.model.difference import UNREADABLE, parts_of
 from suture.model.entries import Dropped, keys_dropped, texts_dropped, values_dropped
 from suture.model.facts import StorageClassFacts
@@ -89,6 +90,7 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         yield from _dns_ports(scene, made)
         yield from nodes_left(scene, made)
         yield from addresses_left(scene, made)
+        yield from ports_left(scene, made)
     if not made.parts or not (
         key.resource in KEYED
         or key.resource in BINDINGS
