@@ -21,6 +21,7 @@ from suture.impact.data.unexpired import is_unexpired
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
 from suture.impact.nodes.agents import is_out_of_use, needed_by_nodes, succeeded
+from suture.impact.nodes.ofmachine import has_living_machine
 from suture.impact.ordinary.atwork import (
     guards,
     kept_of_route,
@@ -70,6 +71,7 @@ from suture.model.names import (
     DAEMON_SETS,
     DISRUPTION_BUDGETS,
     ENDPOINT_SLICES,
+    NODES,
     PODS,
     SECRETS,
     SERVICES,
@@ -284,6 +286,10 @@ def _count_wanted(
     standing = _standing(scene, resource, named)
     tally.in_use += len(standing)
     tally.wanted += sum(not causes.wanted(row) for row in standing)
+    if resource == NODES:
+        kept = sum(has_living_machine(scene, row) for row in named)
+        tally.wanted += kept
+        tally.in_use += kept
     if resource == DAEMON_SETS:
         agents = [row for row in left[:AGENTS_ASKED] if not causes.wanted(row)]
         tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
