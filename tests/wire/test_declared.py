@@ -425,6 +425,22 @@ def test_the_wanted_count_is_read(spec: Any, wanted: int | None) -> None:
     assert read(KindRules(wanted=path("spec.n")), {"spec": spec})[1].wanted == wanted
 
 
+@pytest.mark.parametrize(
+    ("spec", "waits"),
+    [
+        ({"suspend": True}, True),
+        ({"suspend": False}, False),
+        ({}, None),
+        ({"suspend": None}, None),
+        ({"suspend": "true"}, None),
+        ({"suspend": 1}, None),
+    ],
+)
+def test_whether_its_work_is_to_wait_is_read(spec: Any, waits: bool | None) -> None:
+    """A no and not a word are two things."""
+    assert read(KindRules(suspend=path("spec.suspend")), {"spec": spec})[1].suspend is waits
+
+
 POOLS = (path("spec[*].count"), path("spec[*].size"))
 
 

@@ -342,6 +342,25 @@ def test_replicas_are_the_wanted_count_by_their_name(schema: dict[str, Any], kno
     assert counted == ([Family(wanted=path("spec.replicas"))] if known else [])
 
 
+@pytest.mark.parametrize(
+    ("schema", "known"),
+    [
+        ({"properties": {"spec": {"properties": {"suspend": {"type": "boolean"}}}}}, True),
+        ({"properties": {"spec": {"x-kubernetes-preserve-unknown-fields": True}}}, True),
+        ({"properties": {"spec": {"properties": {"suspended": {"type": "boolean"}}}}}, False),
+        ({}, False),
+    ],
+)
+def test_whether_it_waits_is_read_where_a_definition_lets_it(
+    schema: dict[str, Any], known: bool
+) -> None:
+    """By its name, at the top of the spec."""
+    document = msgspec.json.encode({"openAPIV3Schema": schema})
+    found = [rule.says for rule in rules_of_schema(MONITORS, raw(document))]
+    waiting = [one for one in found if isinstance(one, Family) and one.suspend is not None]
+    assert waiting == ([Family(suspend=path("spec.suspend"))] if known else [])
+
+
 COUNT: dict[str, Any] = {"type": "integer"}
 
 

@@ -270,7 +270,8 @@ class CustomFacts(
     parts, each beside the name of its part (`spec.proxy.size`).
     `outside` is what a field says of the thing outside the cluster that it stands for: what becomes
     of it, or which one it is; empty where no rule tells. `ended`: whether its status says that its
-    work is over. `lists`: objects that its spec lists, each by group, kind and name.
+    work is over. `lists`: objects that its spec lists, each by group, kind and name. `suspend`:
+    whether its spec says that its work is to wait, None where it does not speak of it.
     """
 
     wanted: int | None = None
@@ -281,6 +282,7 @@ class CustomFacts(
     sizes: tuple[int, ...] = ()
     lists: tuple[tuple[str, str, str], ...] = ()
     parts: tuple[tuple[str, int], ...] = ()
+    suspend: bool | None = None
 
 
 Facts = (

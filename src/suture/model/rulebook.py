@@ -102,6 +102,7 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     provided: tuple[Provided, ...] = ()
     called: tuple[KindCalled, ...] = ()
     open: OpenSpec | None = None
+    suspend: FieldPath | None = None
 
     @property
     def metadata_only(self) -> bool:
@@ -123,6 +124,8 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
                 found.add(each.namespaces)
         if self.wanted is not None:
             found.add(self.wanted)
+        if self.suspend is not None:
+            found.add(self.suspend)
         found.update(self.outside)
         found.update(self.ended)
         found.update(self.lists)
@@ -178,7 +181,7 @@ class _Sorted:
 
     __slots__ = (
         "called", "ended", "lists", "named", "open", "outside", "parents", "pools", "provided",
-        "selected", "wanted",
+        "selected", "suspend", "wanted",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -186,6 +189,7 @@ class _Sorted:
         self.parents: dict[ParentOf, None] = {}
         self.selected: dict[FieldPath, Selected] = {}
         self.wanted: FieldPath | None = None
+        self.suspend: FieldPath | None = None
         self.outside: dict[FieldPath, None] = {}
         self.pools: tuple[FieldPath, ...] = ()
         self.ended: tuple[FieldPath, ...] = ()
@@ -213,6 +217,7 @@ class _Sorted:
             provided=tuple(self.provided),
             called=tuple(self.called),
             open=taking_any,
+            suspend=self.suspend,
         )
 
 
@@ -279,6 +284,7 @@ class _Table:
         found.pools = found.pools or says.pools
         found.ended = found.ended or says.ended
         found.lists = found.lists or says.lists
+        found.suspend = found.suspend or says.suspend
         for kind, child in children:
             self._of[kind].parents[self._parent(source, child)] = None
 

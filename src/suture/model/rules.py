@@ -90,6 +90,7 @@ class Family(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="child
 
     `pools`: where each of its parts says so of itself. `ended`: where it says that its work is
     over, after which nothing wants its children. `lists`: where it lists them by type and name.
+    `suspend`: where it says whether they are to wait.
     """
 
     children: tuple[Child, ...] = ()
@@ -97,6 +98,7 @@ class Family(msgspec.Struct, frozen=True, gc=False, tag_field="form", tag="child
     pools: tuple[FieldPath, ...] = ()
     ended: tuple[FieldPath, ...] = ()
     lists: tuple[FieldPath, ...] = ()
+    suspend: FieldPath | None = None
 
 
 class Form(StrEnum):

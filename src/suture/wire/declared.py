@@ -169,6 +169,7 @@ class Declared:
             or rules.ended
             or rules.lists
             or rules.open
+            or rules.suspend
         ):
             return CustomFacts(outside=noted or which)
         read, telling = self._telling(document, labels)
@@ -185,7 +186,10 @@ class Declared:
         parts = sized_parts(self._parts, read) if wants else ()
         over = ended(read, rules.ended) if rules.ended else Ended.NO
         lists = _lists(rules.lists, read) if rules.lists else ()
-        return CustomFacts(wanted, tuple(selections), outside, wants, over, sizes, lists, parts)
+        waits = _flag(rules.suspend, read)
+        return CustomFacts(
+            wanted, tuple(selections), outside, wants, over, sizes, lists, parts, waits
+        )
 
     def _telling(
         self, document: Document, labels: Mapping[str, str]
@@ -424,6 +428,12 @@ def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
         if isinstance(found, int) and not isinstance(found, bool) and found >= 0
     ]
     return sum(counts) if counts else None
+
+
+def _flag(path: FieldPath | None, read: Mapping[str, object]) -> bool | None:
+    """Return what a field with a yes or no says, None where it says neither."""
+    said = ends(read, path.steps) if path is not None else ()
+    return next((one for one in said if isinstance(one, bool)), None)
 
 
 def _lists(

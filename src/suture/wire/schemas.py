@@ -33,6 +33,9 @@ from suture.wire.fieldrules import RULES, SPEC, Schema, field_rule, names_of_sch
 from suture.wire.projections import UNREADABLE
 from suture.wire.shapes import ABSENT
 
+SUSPEND = "suspend"
+"""How a spec calls whether its work is to wait. SOURCE: batch/v1 Job, and sets of jobs."""
+
 POLICIES = (("spec", "deletionPolicy"), ("spec", "reclaimPolicy"))
 """Fields that say what becomes of a thing outside the cluster. Only there: deeper ones speak of a
 part."""
@@ -113,7 +116,7 @@ def rules_of_schema(resource: Resource, raw: msgspec.Raw) -> list[ReferenceRule]
         *_said_at(MANAGEMENT, "array", resource, root), *_outside(resource, root),
         *_said_at(PRUNE, "boolean", resource, root), *_replicas(resource, root),
         *_pools(resource, root), *_ended(resource, root), *_lists(resource, root),
-        *_open(resource, root),
+        *_suspend(resource, root), *_open(resource, root),
     ]  # fmt: skip
     for rule in names_of_schema(resource, root):
         if len(found) >= RULES:
@@ -256,6 +259,14 @@ def _ended(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     paths = paths_of(None if any_fields else status.properties or {})
     if paths:
         yield field_rule(resource, FieldPath((STATUS,)), Family(ended=paths))
+
+
+def _suspend(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
+    """Yield the one rule of where a spec says whether its work is to wait."""
+    spec = (root.properties or {}).get("spec") if root.properties else root
+    if spec is not None and (SUSPEND in (spec.properties or {}) or spec.anything):
+        field = FieldPath(("spec", SUSPEND))
+        yield field_rule(resource, field, Family(suspend=field))
 
 
 def _lists(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:

@@ -32,6 +32,7 @@ from suture.impact.ordinary.putdown import cut_by_hand, cut_by_manifest
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.workloads.standstill import NOBODY, kept_up
+from suture.impact.workloads.waiting import told_to_run, told_to_wait
 from suture.model.graph import GraphView
 from suture.model.names import PODS, REPLICA_SETS
 from suture.model.objects import WorkloadFacts
@@ -160,6 +161,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         or cut_by_manifest(scene, resized)
         or sleeps_as_told(scene.request, resized)
         or sleeps_beside(scene, resized)
+        or told_to_wait(scene, resized)
     )
     waits = held_up(view, resized.row, resized.after)
     yield PodsLost(
@@ -182,6 +184,8 @@ def _wanted(scene: Scene, resized: Resized) -> int:
     # WHY not asked for: it is what asks for them that wants fewer.
     if resized.asked:
         return NOBODY
+    if told_to_run(scene, resized):
+        return resized.before
     asleep = (
         notes_size(scene.request, resized)
         or sleeps_by_plan(scene, resized)
