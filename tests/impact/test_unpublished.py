@@ -146,3 +146,13 @@ def test_an_address_is_given_back_as_somebody_asked_of_its_service() -> None:
         key = trimmed(SERVICES, front(at)).key
         fronts.history.writes.note(key, Deed(What.WROTE, OTHER.user.username, 1), fronts.now)
     assert [fronts.publish(at) for at in range(4)] == [[], [], [], [False]]
+
+
+def test_a_route_that_somebody_wrote_may_be_anothers_by_now() -> None:
+    """It was given another class: who served it clears its address, and the next writes its own."""
+    routes = Routes()
+    for at in range(4):
+        key = trimmed(INGRESSES, route(at)).key
+        routes.history.writes.note(key, Deed(What.WROTE, OTHER.user.username, 1), routes.now)
+    assert [routes.publish(at) for at in range(4)] == [[]] * 4
+    assert [routes.publish(at) for at in (4, 5)] == [[False], [False]]

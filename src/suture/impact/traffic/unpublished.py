@@ -3,7 +3,8 @@
 Beside `addresses`, where a load balancer gives an address back as its Service says. Here nobody has
 said so: whoever keeps names of hosts by these statuses takes those away, and what is announced by
 them is announced no more. One is withdrawn by whoever serves it no more; who withdraws one after
-the other has lost sight of them, of where addresses come from, or stops.
+the other has lost sight of them, of where addresses come from, or stops. Not where another wrote it
+within the hour: a route may be of another class by now, and whoever has that writes its own.
 Source: networking/v1 IngressStatus and core/v1 ServiceStatus, which whoever serves them writes.
 """
 
@@ -46,7 +47,7 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
     row = view.find(request.key) if had and not addresses_given(request.new_body) else None
     if row is None or view.terminating(row) or not _leads(view, row):
         return
-    if resource == SERVICES and _told_to(scene):
+    if scene.written_by_another(request.key) or (resource == SERVICES and _told_to(scene)):
         return
     others = (one for one in view.rows(resource) if one != row)
     yield EntriesDropped(
@@ -75,23 +76,20 @@ def _is_nowhere(scene: Scene, row: int) -> bool:
     """Whether a route or load balancer leads somewhere and says no address, though nobody asked."""
     view = scene.view
     match view.facts(row):
-        case ServiceFacts(given=given):
-            if given or scene.written_by_another(view.key(row)):
-                return False
+        case ServiceFacts(given=given) if given:
+            return False
         case RouteFacts(addresses=addresses) if addresses:
             return False
-    return _leads(view, row)
+    return _leads(view, row) and not scene.written_by_another(view.key(row))
 
 
 def _told_to(scene: Scene) -> bool:
-    """Whether somebody else changed a Service within the hour, or what its address comes from.
+    """Whether somebody else changed within the hour what the address of a Service comes from.
 
     That is named by an annotation of the Service, and is of the actor's own namespace: the pool.
     """
     request, view = scene.request, scene.view
     identity = request.user.username
-    if scene.written_by_another(request.key):
-        return True
     for note, name in annotations_of(request.old_body).items():
         for key in kept_beside(view, note, name, identity):
             if went(view, key) or scene.written_by_another(key):
