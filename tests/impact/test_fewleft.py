@@ -83,3 +83,12 @@ def test_a_machine_whose_work_is_over() -> None:
     over = msgspec.structs.replace(machine(2, of), facts=CustomFacts(ended=Ended.SURE))
     view = view_of(of, machine(0, of, deleted=1.0), machine(1, of), over)
     assert kept(view, over) == 0
+
+
+def test_records_that_nothing_holds_are_moved_elsewhere() -> None:
+    """Whoever moves them to another cluster takes their finalizers off first."""
+    view, last = fleet(3, 3, 1)
+    assert kept(view, last) == 1
+    of = plane()
+    moved = msgspec.structs.replace(machine(2, of), finalizers=())
+    assert kept(view_of(of, machine(0, of, deleted=1.0), machine(1, of), moved), moved) == 0

@@ -19,14 +19,15 @@ def leaves_few(scene: Scene, row: int) -> bool:
     """Whether a custom resource goes of which its controller would keep less than half.
 
     It wants a number of them, and has had as many within the hour. Not where it was rewritten in
-    that hour: what it wants may be made true in other ways than by its number.
+    that hour: what it wants may be made true in other ways than by its number. WHY what a finalizer
+    holds: with another's end nothing ends, and records are moved so from one cluster to the next.
     """
     view, resource = scene.view, scene.view.resource(row)
     parent = view.controller(row)
     if parent < 0 or not is_custom(resource) or not is_custom(view.resource(parent)):
         return False
     wants = wanted_count(view, parent) or 0
-    if wants < 2 or not scene.stays(parent) or scene.written(parent):
+    if wants < 2 or not view.finalizers(row) or not scene.stays(parent) or scene.written(parent):
         return False
     children = view.children_of(parent)
     if len(children) > SIBLINGS or is_over(view, row):
