@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, thing, view_of, workload
+from support.cluster import START, delete, owner, thing, view_of, workload
 from suture.impact.effects import ObjectsRemoved
-from suture.model.names import KUBE_SYSTEM, SERVICES
-from suture.model.objects import ClusterObject, ServiceFacts
+from suture.model.names import KUBE_SYSTEM, SERVICES, Resource
+from suture.model.objects import ClusterObject, CustomFacts, ServiceFacts
 from suture.model.selectors import Selector
+
+CLUSTERS = Resource("dns.example.com", "clusters")
 
 
 def names(name: str, namespace: str = KUBE_SYSTEM, label: str = "kube-dns") -> ClusterObject:
@@ -28,6 +31,12 @@ def wanted(gone: ClusterObject, *others: ClusterObject, ready: int = 2) -> int:
 def test_the_last_that_answers_for_names_is_wanted(name: str) -> None:
     """By the label too by which distributions of another name mark theirs."""
     assert wanted(names(name)) == 1
+
+
+def test_one_that_its_owner_wants_as_well_is_counted_once() -> None:
+    parent = thing(CLUSTERS, "main", KUBE_SYSTEM, facts=CustomFacts())
+    owned = msgspec.structs.replace(names("kube-dns"), owners=(owner(parent),))
+    assert wanted(owned, parent) == 1
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,8 @@ def test_a_size_that_is_noted_is_to_come_back(
     assert (emptied.explained, lost.lasting) == (noted, 3)
 
 
-@pytest.mark.parametrize(("new", "wanted"), [({"a/was": "3"}, -1), ({}, 2)])
-def test_an_autoscaler_has_no_say_in_what_is_put_to_sleep(new: dict[str, str], wanted: int) -> None:
-    """At nothing it is switched off; who only stops a workload takes what it holds."""
+def autoscaled(size: int) -> tuple[list[ClusterObject], ClusterObject, ClusterObject]:
+    """Return a workload of three pods, its autoscaler of two to nine, and it at another size."""
     things = workload("web", replicas=3)
     sizes = msgspec.structs.replace(
         thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(2, 9)),
@@ -62,7 +61,14 @@ def test_an_autoscaler_has_no_say_in_what_is_put_to_sleep(new: dict[str, str], w
     )
     facts = things[0].facts
     assert isinstance(facts, WorkloadFacts)
-    smaller = msgspec.structs.replace(things[0], facts=msgspec.structs.replace(facts, replicas=0))
+    facts = msgspec.structs.replace(facts, replicas=size)
+    return things, sizes, msgspec.structs.replace(things[0], facts=facts)
+
+
+@pytest.mark.parametrize(("new", "wanted"), [({"a/was": "3"}, -1), ({}, 2)])
+def test_an_autoscaler_has_no_say_in_what_is_put_to_sleep(new: dict[str, str], wanted: int) -> None:
+    """At nothing it is switched off; who only stops a workload takes what it holds."""
+    things, sizes, smaller = autoscaled(0)
     request = update(things[0], smaller, bodies=(body({}, 3), body(new, 0)))
 
     (lost,) = effects(impact_of(request, GraphView(graph_of(things, sizes))), PodsLost)
@@ -81,16 +87,7 @@ def test_an_autoscaler_has_no_say_in_what_is_put_to_sleep(new: dict[str, str], w
 def test_who_scales_to_nothing_by_hand_pauses_the_autoscaler(
     subresource: str, by: str, size: int, wanted: int
 ) -> None:
-    things = workload("web", replicas=3)
-    sizes = msgspec.structs.replace(
-        thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(2, 9)),
-        needs=(Need(Edge.SCALES, things[0].key),),
-    )
-    facts = things[0].facts
-    assert isinstance(facts, WorkloadFacts)
-    smaller = msgspec.structs.replace(
-        things[0], facts=msgspec.structs.replace(facts, replicas=size)
-    )
+    things, sizes, smaller = autoscaled(size)
     actor = Actor(UserInfo(by), "", IdentityKind.OPERATOR, Stage.ENFORCE)
     request = update(things[0], smaller, by=actor, bodies=(body({}, 3), body({}, size)))
     if subresource:

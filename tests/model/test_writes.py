@@ -78,6 +78,20 @@ def test_counters_are_exact_but_for_one_bucket(counts: list[tuple[int, int]]) ->
         assert within(window_s) <= found <= within(window_s + BUCKET_S)
 
 
+def test_what_was_counted_is_taken_back() -> None:
+    """All of the hour, whenever in it, and of nobody else; what is counted later holds again."""
+    writes = Writes()
+    for after_s in (0, 600, 1200):
+        writes.count("holder", NOW.plus_s(after_s), 2)
+    writes.count("other", NOW)
+    writes.take_back("holder", NOW.plus_s(1800))
+    assert writes.counted("holder", NOW.plus_s(1800), HOUR_S) == 0
+    assert writes.counted("other", NOW.plus_s(1800), HOUR_S) == 1
+    writes.take_back("nobody", NOW)
+    writes.count("holder", NOW.plus_s(1900))
+    assert writes.counted("holder", NOW.plus_s(1900), HOUR_S) == 1
+
+
 def test_memory_is_bounded() -> None:
     """Of many objects the oldest is forgotten; of one, its oldest writes."""
     writes = Writes()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -80,6 +81,10 @@ class IdentityKind(StrEnum):
     """A controller of kube-controller-manager that carries out what others asked for."""
     SYSTEM = "system"
     """Nodes, the API server itself, Suture: never judged."""
+
+
+CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
+"""Who carries out what others want, or is the control plane: not asked whose it is."""
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False):

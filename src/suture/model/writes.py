@@ -224,6 +224,11 @@ class Writes:
         oldest = (now.mono_ns - window_s * _NS) // (BUCKET_S * _NS)
         return sum(tally[at + 1] for at in range(0, len(tally), 2) if tally[at] >= oldest)
 
+    def take_back(self, holder: str, now: Now) -> None:
+        """Take back what was counted of it within the hour: it holds no more."""
+        if (counted := self.counted(holder, now, HOUR_S)) > 0:
+            self.count(holder, now, -counted)
+
     # -- nodes
 
     def note_closed(self, node: str, now: Now) -> None:

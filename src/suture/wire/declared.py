@@ -14,15 +14,14 @@ import msgspec
 
 from suture.errors import InputError
 from suture.model.edges import Edge, Need, Selection
-from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk, ObjectKey
 from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rulebook import KindRules, ParentOf, Selected
-from suture.model.rules import By, Form, Place, speaks_of_outside, takes_along
+from suture.model.rules import By, Form, Place
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.endings import ended
 from suture.wire.expressions import parse_text
-from suture.wire.naming import LISTED, NAME, called, named, provided
+from suture.wire.naming import called, named, provided
 from suture.wire.openfields import OpenFields
 from suture.wire.pooled import pools, sized_parts
 from suture.wire.projections import (
@@ -32,6 +31,13 @@ from suture.wire.projections import (
     ends,
     plain,
     trails,
+)
+from suture.wire.said import (
+    count_said,
+    flag_said,
+    marked_outside,
+    objects_listed,
+    outside_said,
 )
 from suture.wire.shapes import (
     ABSENT,
@@ -43,11 +49,6 @@ from suture.wire.shapes import (
     each_once,
 )
 from suture.wire.trafficshapes import NAME_LABEL
-
-PRUNE, ORPHAN = "prune", "Orphan"
-"""A field with a no that leaves all there, and the deletion policy that does."""
-MANAGEMENT = "managementPolicies"
-"""A field that lists what may be done to the thing outside. SOURCE: Crossplane."""
 
 METADATA = "metadata"
 SPEC = ("spec",)
@@ -161,7 +162,7 @@ class Declared:
 
     def facts(self, document: Document, namespace: str, labels: Mapping[str, str]) -> CustomFacts:
         """Return what a custom resource wants, selects, and stands for."""
-        rules, (noted, which) = self.rules, _noted(document)
+        rules, (noted, which) = self.rules, marked_outside(document)
         if rules.wanted is None and not (
             rules.outside
             or rules.selected
@@ -178,15 +179,15 @@ class Declared:
             for rule in told.selected:
                 for one in self._selections(rule, read, namespace):
                     selections[one] = None
-        outside = noted or _outside(read, rules.outside) or which
-        wanted = _wanted(rules.wanted, read)
+        outside = noted or outside_said(read, rules.outside) or which
+        wanted = count_said(rules.wanted, read)
         guessed = rules.pools and wanted is None
         wants = pools(self._parts, read) if guessed else ()
         sizes = pools(((SPEC, self._sizes),), read) if guessed and self._sizes else ()
         parts = sized_parts(self._parts, read) if wants else ()
         over = ended(read, rules.ended) if rules.ended else Ended.NO
-        lists = _lists(rules.lists, read) if rules.lists else ()
-        waits = _flag(rules.suspend, read)
+        lists = objects_listed(rules.lists, read) if rules.lists else ()
+        waits = flag_said(rules.suspend, read)
         return CustomFacts(
             wanted, tuple(selections), outside, wants, over, sizes, lists, parts, waits
         )
@@ -346,111 +347,3 @@ def _owner(rule: ParentOf, meta: Meta) -> str:
         if (gvk.group, gvk.kind) == rule.kind:
             return owner.name
     return ""
-
-
-NOTED_POLICIES = ("/deletion-policy", "/reconcile-policy")
-"""How annotations end that say what becomes of the thing outside, whatever the spec says. SOURCE:
-Config Connector, AWS Controllers for Kubernetes, Azure Service Operator."""
-NOTED_IDS = ("/external-name", "/resource-id")
-"""How annotations end that say which thing it is. SOURCE: Crossplane, Azure Service Operator."""
-_MANAGED = "manage"
-"""What a policy says that is none: the thing is looked after, and goes as it would without."""
-
-
-def _noted(document: Document) -> tuple[str, str]:
-    """Return what annotations say becomes of the thing outside, and by which it is named."""
-    meta = document.metadata
-    if meta is None or meta.annotations is ABSENT:
-        return "", ""
-    raw = bytes(meta.annotations)
-    # WHY first: hardly any object has one.
-    if not (b'-policy"' in raw or b'/external-name"' in raw or b'/resource-id"' in raw):
-        return "", ""
-    found = plain(meta.annotations)
-    policy = which = ""
-    for key, word in found.items() if isinstance(found, dict) else ():
-        if not isinstance(word, str) or word in ("", _MANAGED):
-            continue
-        if key.endswith(NOTED_POLICIES):
-            policy = policy or word[:NAME]
-        elif key.endswith(NOTED_IDS):
-            # WHY without the id: facts that many share are kept once.
-            which = which or f"{key}://"[:NAME]
-    return policy, which
-
-
-def _outside(read: Mapping[str, object], fields: Sequence[FieldPath]) -> str:
-    """Return what an object says of a thing outside: the first word, or that by a no it is left.
-
-    WHY a no last: what is not destroyed for one reason may be so for another.
-    """
-    if not fields:
-        return ""
-    if any(_is_observed(read, field.steps) for field in fields):
-        return ORPHAN
-    words = [word for field in fields for word in _words(read, field.steps)]
-    return next((word for word in words if word), ORPHAN if words else "")[:NAME]
-
-
-def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
-    """Yield what a field says of a thing outside; of a yes or no, or of one among others, its name.
-
-    Where nothing is to be pruned, or all is to be preserved, it stays, as with the policy of that
-    name. A no to destroying it is an empty word.
-    """
-    for found in ends(read, steps):
-        if isinstance(found, str) and found:
-            yield found
-        elif found is False and steps[-1] == PRUNE:
-            yield ORPHAN
-        elif isinstance(found, bool | dict):
-            fields = found if isinstance(found, dict) else {steps[-1]: found}
-            for name, said in fields.items():
-                if isinstance(said, bool) and isinstance(name, str) and speaks_of_outside(name):
-                    left = ORPHAN if said else ""
-                    yield name if takes_along(name, said=said) else left
-
-
-def _is_observed(read: Mapping[str, object], steps: Sequence[str]) -> bool:
-    """Whether a field lists what may be done to a thing outside, and to delete it is not in it."""
-    return steps[-1] == MANAGEMENT and any(
-        isinstance(may, list) and bool(may) and not any(one in ("*", "Delete") for one in may)
-        for may in ends(read, steps)
-    )
-
-
-def _wanted(path: FieldPath | None, read: Mapping[str, object]) -> int | None:
-    if path is None:
-        return None
-    counts = [
-        found
-        for found in ends(read, path.steps)
-        if isinstance(found, int) and not isinstance(found, bool) and found >= 0
-    ]
-    return sum(counts) if counts else None
-
-
-def _flag(path: FieldPath | None, read: Mapping[str, object]) -> bool | None:
-    """Return what a field with a yes or no says, None where it says neither."""
-    said = ends(read, path.steps) if path is not None else ()
-    return next((one for one in said if isinstance(one, bool)), None)
-
-
-def _lists(
-    paths: Sequence[FieldPath], read: Mapping[str, object]
-) -> tuple[tuple[str, str, str], ...]:
-    """Return group, kind and name of each object that an object lists, each once."""
-    found: dict[tuple[str, str, str], None] = {}
-    for path in paths:
-        for item in ends(read, path.steps):
-            if type(item) is not dict:
-                continue
-            version, kind, name = item.get("apiVersion"), item.get("kind"), item.get("name")
-            if not (isinstance(version, str) and isinstance(kind, str) and isinstance(name, str)):
-                continue
-            if version and kind and name and max(len(version), len(kind), len(name)) <= NAME:
-                gvk = Gvk.of(version, kind)
-                found[gvk.group, gvk.kind, name] = None
-                if len(found) >= LISTED:
-                    return tuple(found)
-    return tuple(found)

@@ -110,9 +110,8 @@ def remember_agreed_end(view: GraphView, row: int, identity: str, now: Now) -> N
 
 def remember_next_life(key: ObjectKey, view: GraphView, now: Now) -> None:
     """Remember that a custom resource is there again: what is called after it ends no more."""
-    writes, ended = view.history.writes, _ended(key.namespace, key.name)
-    if key.namespace and (times := writes.counted(ended, now, HOUR_S)):
-        writes.count(ended, now, -times)
+    if key.namespace:
+        view.history.writes.take_back(_ended(key.namespace, key.name), now)
 
 
 def is_agreed(view: GraphView, row: int, now: Now | None) -> bool:

@@ -393,5 +393,4 @@ def _remember_parted(
         if part:
             writes.count(parted(uid, part), now)
     for part in sorted(added)[:PARTED]:
-        if (times := writes.counted(parted(uid, part), now, HOUR_S)) > 0:
-            writes.count(parted(uid, part), now, -times)
+        writes.take_back(parted(uid, part), now)

@@ -19,7 +19,6 @@ from suture.model.difference import texts_of
 from suture.model.graph import GraphView
 from suture.model.names import NAMESPACES, ObjectKey, Operation
 from suture.model.request import Request
-from suture.model.writes import HOUR_S
 
 HOMES: Final = 4
 """LIMIT: namespaces that one write takes another from; a child has one parent, or a few keepers."""
@@ -38,9 +37,7 @@ def remember_let_go(request: Request, view: GraphView, now: Now) -> None:
     for home in _homes(view, before - after - {namespace}):
         writes.count(let_go(namespace, home), now)
     for home in _homes(view, after - before):
-        counter = let_go(namespace, home)
-        if (times := writes.counted(counter, now, HOUR_S)) > 0:
-            writes.count(counter, now, -times)
+        writes.take_back(let_go(namespace, home), now)
 
 
 def _said(request: Request) -> tuple[frozenset[str], frozenset[str]]:

@@ -83,9 +83,10 @@ def release_effects(scene: Scene) -> Iterable[DataLost]:
     made = scene.change.rewritten
     if made is None or made.row is None or made.before is None or made.row in scene.removed:
         return
-    view, volume, request = scene.view, made.after.key.name, scene.request
+    view, volume = scene.view, made.after.key.name
     had, kept = _claims_named(made.before), _claims_named(made.after)
-    if claim_uid(request.old_body) == claim_uid(request.new_body):
+    life = claim_uid(scene.request.old_body)
+    if life == claim_uid(scene.request.new_body):
         had -= kept
     for key in had:
         claim = view.find(key)
@@ -93,7 +94,7 @@ def release_effects(scene: Scene) -> Iterable[DataLost]:
         if claim is None or not isinstance(facts, ClaimFacts) or facts.volume != volume:
             continue
         # WHY: what is bound to no life of it yet is about to be, and to another's is lost already.
-        if key in kept and claim_uid(request.old_body) != view.uid(claim):
+        if key in kept and life != view.uid(claim):
             continue
         copies = snapshots_of(scene, claim)
         yield DataLost(

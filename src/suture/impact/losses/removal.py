@@ -12,32 +12,19 @@ from suture.impact.causes.explained import (
     counted,
     in_use,
     may_count,
-    stands_for_living,
 )
-from suture.impact.causes.recent import COPIED
-from suture.impact.data.external import asked_with_outside, still_listed
-from suture.impact.data.storage import is_kept_elsewhere
-from suture.impact.data.unexpired import is_unexpired
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
+from suture.impact.losses.standing import called_after, has_stand_in, keeping, standing
 from suture.impact.nodes.agents import is_out_of_use, needed_by_nodes, succeeded
-from suture.impact.nodes.ofmachine import has_living_machine
 from suture.impact.ordinary.atwork import (
-    guards,
-    kept_of_route,
-    leads_by_name,
     may_work,
-    spared,
-    stands_for_route,
-    stood_in_for,
     works,
 )
 from suture.impact.ordinary.backagain import comes_back
 from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.clearedaway import is_cleared_away
-from suture.impact.ordinary.copies import copy_of_living
 from suture.impact.ordinary.cutshort import is_cut_short
-from suture.impact.ordinary.fewleft import leaves_few
 from suture.impact.ordinary.hands import (
     claim_replaced,
     idle_along,
@@ -49,16 +36,15 @@ from suture.impact.ordinary.hands import (
     member_replaced,
     own_errand,
 )
-from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.keptback import leads_to_kept
-from suture.impact.ordinary.namedafter import CHILDREN, named_after_living, opens_what_runs
+from suture.impact.ordinary.namedafter import opens_what_runs
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.protected import protected, protected_pods
 from suture.impact.ordinary.renamed import is_renamed
 from suture.impact.ordinary.setsanew import is_made_anew
 from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.ordinary.uninstalled import of_staying_release
-from suture.impact.reach.strangers import bare_of_others, left_by_schedule, taken_blindly
+from suture.impact.reach.strangers import bare_of_others
 from suture.impact.scene import Scene
 from suture.impact.traffic.namesanswered import last_to_answer
 from suture.impact.workloads.disruption import kept_by_budget
@@ -69,9 +55,7 @@ from suture.model.names import (
     CONFIG_MAPS,
     CRDS,
     DAEMON_SETS,
-    DISRUPTION_BUDGETS,
     ENDPOINT_SLICES,
-    NODES,
     PODS,
     SECRETS,
     SERVICES,
@@ -201,11 +185,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     """Count objects of a type in, no pods."""
     view, causes = scene.view, scene.causes
     if resource in USABLE:
-        tally.in_use = sum(in_use(view, row) and not _has_stand_in(scene, row) for row in rows)
+        tally.in_use = sum(in_use(view, row) and not has_stand_in(scene, row) for row in rows)
     tally.protected = _protected(scene, resource, rows)
     left = causes.unexplained(resource, rows)
-    if resource in AGENTS:
-        left = [row for row in left if not is_out_of_use(scene, row)]
+    if resource in AGENTS and len(left) == 1 and is_out_of_use(scene, left[0]):
+        left = []
     tally.explained = len(rows) - len(left)
     healing = causes.healing(resource, left)
     if healing:
@@ -218,7 +202,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     named = _named(scene, resource, left)
     _count_wanted(scene, tally, resource, left, named)
     if not may_count(resource):
-        for row in _keeping(scene, resource, left, named):
+        for row in keeping(scene, resource, left, named):
             _charge(scene, tally, row)
         return
     few = len(left) <= STANDING_ASKED
@@ -273,23 +257,19 @@ def _count_wanted(
     `named`: those of them that the request names.
     """
     causes = scene.causes
-    tally.wanted = causes.asked_for(left) + _called_after(scene, resource, named)
+    tally.wanted = causes.asked_for(left) + called_after(scene, resource, named)
     if tally.wanted:
         _take_back(scene, tally, resource, left)
     if tally.wanted and resource == SECRETS:
         tally.in_use += sum(opens_what_runs(scene, row) for row in named)
     if resource == SERVICES and (answering := last_to_answer(scene, left)):
-        tally.wanted += answering
+        tally.wanted = max(tally.wanted, answering)
         tally.in_use = max(tally.in_use, answering)
     if tally.wanted and may_work(resource):
         tally.in_use += sum(causes.wanted(row) and works(scene, row) for row in named)
-    standing = _standing(scene, resource, named)
-    tally.in_use += len(standing)
-    tally.wanted += sum(not causes.wanted(row) for row in standing)
-    if resource == NODES:
-        kept = sum(has_living_machine(scene, row) for row in named)
-        tally.wanted += kept
-        tally.in_use += kept
+    needed = standing(scene, resource, named)
+    tally.in_use += len(needed)
+    tally.wanted += sum(not causes.wanted(row) for row in needed)
     if resource == DAEMON_SETS:
         agents = [row for row in left[:AGENTS_ASKED] if not causes.wanted(row)]
         tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
@@ -358,76 +338,10 @@ def _is_for_another(scene: Scene, row: int) -> bool:
     )
 
 
-def _called_after(scene: Scene, resource: Resource, named: list[int]) -> int:
-    """Return how many objects the request names that only their names tie to a living parent."""
-    if resource not in CHILDREN:
-        return 0
-    return sum(not scene.causes.wanted(row) and named_after_living(scene, row) for row in named)
-
-
 def _named(scene: Scene, resource: Resource, left: list[int]) -> list[int]:
     """Return which of the type's objects `left` the request names; of a collection the first."""
     view, asked = scene.view, scene.change.direct[:STANDING_ASKED]
     return [row for row in asked if view.resource(row) == resource and row in left]
-
-
-def _keeping(scene: Scene, resource: Resource, left: list[int], named: list[int]) -> list[int]:
-    """Return which objects that the request names count for what they do, and not for their type.
-
-    Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
-    a route that leads, are done and to be kept a while yet, or go by who knows nothing of them;
-    disruption budgets that hold running pods; copies of an original that lives. And, along with
-    their schedule, backups.
-    """
-    if resource == DISRUPTION_BUDGETS:
-        return [row for row in named if guards(scene.view, row, scene.removed)]
-    if resource in COPIED:
-        return [row for row in named if copy_of_living(scene, row)]
-    if not is_custom(resource):
-        return []
-    return [row for row in named if _keeps(scene, row)] or left_by_schedule(scene, resource, left)
-
-
-def _keeps(scene: Scene, row: int) -> bool:
-    """Whether a custom resource does what something in use would miss."""
-    view, removed = scene.view, scene.removed
-    return (
-        keeps_secret(view, row, removed)
-        or leads_by_name(scene, row)
-        or kept_of_route(scene, row)
-        or taken_blindly(scene, row)
-        or is_unexpired(scene, row)
-    )
-
-
-def _standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
-    """Return which of some objects of a type the request names itself are in use by what they are.
-
-    Each stands for a pod, node or route, for a thing outside that what keeps it still lists, or for
-    the machine of a node in use while others were marked to go; or it is of those of which another
-    wants a number, and fewer than half of that would be left.
-    What goes along is not asked: it goes for another reason than its name.
-    """
-    view = scene.view
-    if "." not in resource.group:
-        return []
-    return [
-        row
-        for row in named
-        if stands_for_living(view, row, scene.now)
-        or stands_for_route(scene, row)
-        or still_listed(scene, row)
-        or asked_with_outside(scene, row)
-        or spared(scene, row)
-        or leaves_few(scene, row)
-    ]
-
-
-def _has_stand_in(scene: Scene, row: int) -> bool:
-    """Whether something else that stays does what an object in use is there for."""
-    if scene.view.resource(row) == DISRUPTION_BUDGETS:
-        return stood_in_for(scene.view, row, scene.removed)
-    return is_kept_elsewhere(scene, row)
 
 
 def _protected(scene: Scene, resource: Resource, rows: list[int]) -> int:

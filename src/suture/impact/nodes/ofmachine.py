@@ -21,16 +21,13 @@ from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder
 from suture.impact.scene import Scene
-from suture.model.actor import IdentityKind, account_of
+from suture.model.actor import CARRIERS, account_of
 from suture.model.graph import GraphView
 from suture.model.names import ObjectKey, Resource, plural_of
 from suture.model.objects import CustomFacts, Ended, NodeFacts
 
 MACHINES_ASKED: Final = 2_000
 """LIMIT: machines that are looked through for a name where no namespace is said, 0.3 us each."""
-
-_SYSTEM: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
-"""Who sees nodes go, and takes what is left of them."""
 
 _NAMESPACE: Final = "namespace"
 
@@ -43,7 +40,7 @@ def has_living_machine(scene: Scene, row: int) -> bool:
     view, actor, facts = scene.view, scene.actor, scene.view.facts(row)
     if scene.change.direct != (row,) or not isinstance(facts, NodeFacts) or not facts.ready:
         return False
-    if actor.kind in _SYSTEM or account_of(actor.user.username) is None or holder(view, row):
+    if actor.kind in CARRIERS or account_of(actor.user.username) is None or holder(view, row):
         return False
     notes = annotations_of(scene.request.old_body)
     return any(_lives(scene, one) for one in _named(view, notes))

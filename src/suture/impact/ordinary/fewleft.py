@@ -34,6 +34,7 @@ def leaves_few(scene: Scene, row: int) -> bool:
         return False
     alike = [one for one in children if view.resource(one) == resource and not view.gone(one)]
     left = sum(one != row and scene.stays(one) and not is_over(view, one) for one in alike)
-    taken = scene.counted(taken_from(view.uid(parent), resource))
+    # WHY the larger: what is going yet was taken within the hour, or earlier.
     going = sum(view.terminating(one) for one in alike)
-    return left * 2 < wants <= len(alike) - going + max(taken, going)
+    gone = max(going, scene.counted(taken_from(view.uid(parent), resource)))
+    return left * 2 < wants <= len(alike) - going + gone

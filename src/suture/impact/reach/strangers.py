@@ -26,14 +26,11 @@ from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.recorded import record_of_living
 from suture.impact.reach.underway import is_under_way, runs_for_named
 from suture.impact.scene import Scene
-from suture.model.actor import IdentityKind, account_of
+from suture.model.actor import CARRIERS, account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
 from suture.model.names import SECRETS, SERVICES, Resource
 from suture.model.objects import CustomFacts
-
-CARRIERS: Final = frozenset({IdentityKind.CONSEQUENCE, IdentityKind.SYSTEM})
-"""Who carries out what others want, or is the control plane: not asked whose it is."""
 
 _DATA: Final = ("backups", "snapshots")
 """How types end whose objects hold data once the work of making them is over."""

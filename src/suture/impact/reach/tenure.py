@@ -39,12 +39,11 @@ from suture.impact.ordinary.keepers import (
 from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.ordinary.setsanew import grows
 from suture.impact.reach.beside import at_work_on, written_beside
-from suture.impact.reach.strangers import CARRIERS
 from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.choosing import matched
 from suture.impact.traffic.selection import selected
-from suture.model.actor import account_of
+from suture.model.actor import CARRIERS, account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

@@ -1,0 +1,99 @@
+"""What counts for what it does, and not for its type: asked of what a request names itself.
+
+Apart from `removal`, which counts: here is who would miss an object, or stands in for it. Most of
+it is custom resources, whose types say nothing of that. Pure.
+"""
+
+from __future__ import annotations
+
+from suture.impact.causes.explained import stands_for_living
+from suture.impact.causes.recent import COPIED
+from suture.impact.data.external import asked_with_outside, still_listed
+from suture.impact.data.storage import is_kept_elsewhere
+from suture.impact.data.unexpired import is_unexpired
+from suture.impact.ground.kinds import is_custom
+from suture.impact.nodes.ofmachine import has_living_machine
+from suture.impact.ordinary.atwork import (
+    guards,
+    kept_of_route,
+    leads_by_name,
+    spared,
+    stands_for_route,
+    stood_in_for,
+)
+from suture.impact.ordinary.copies import copy_of_living
+from suture.impact.ordinary.fewleft import leaves_few
+from suture.impact.ordinary.keeping import keeps_secret
+from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
+from suture.impact.reach.strangers import left_by_schedule, taken_blindly
+from suture.impact.scene import Scene
+from suture.model.names import DISRUPTION_BUDGETS, NODES, Resource
+
+
+def called_after(scene: Scene, resource: Resource, named: list[int]) -> int:
+    """Return how many objects the request names that only their names tie to a living parent."""
+    if resource not in CHILDREN:
+        return 0
+    return sum(not scene.causes.wanted(row) and named_after_living(scene, row) for row in named)
+
+
+def keeping(scene: Scene, resource: Resource, left: list[int], named: list[int]) -> list[int]:
+    """Return which objects that the request names count for what they do, and not for their type.
+
+    Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
+    a route that leads, are done and to be kept a while yet, or go by who knows nothing of them;
+    disruption budgets that hold running pods; copies of an original that lives. And, along with
+    their schedule, backups.
+    """
+    if resource == DISRUPTION_BUDGETS:
+        return [row for row in named if guards(scene.view, row, scene.removed)]
+    if resource in COPIED:
+        return [row for row in named if copy_of_living(scene, row)]
+    if not is_custom(resource):
+        return []
+    return [row for row in named if _keeps(scene, row)] or left_by_schedule(scene, resource, left)
+
+
+def _keeps(scene: Scene, row: int) -> bool:
+    """Whether a custom resource does what something in use would miss."""
+    view, removed = scene.view, scene.removed
+    return (
+        keeps_secret(view, row, removed)
+        or leads_by_name(scene, row)
+        or kept_of_route(scene, row)
+        or taken_blindly(scene, row)
+        or is_unexpired(scene, row)
+    )
+
+
+def standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
+    """Return which of some objects of a type the request names itself are in use by what they are.
+
+    A node whose machine, which it names, lives. A custom resource that stands for a pod, node or
+    route, for a thing outside that what keeps it still lists, or for the machine of a node in use
+    while others were marked to go; or of those of which another wants a number, and fewer than half
+    of that would be left.
+    What goes along is not asked: it goes for another reason than its name.
+    """
+    view = scene.view
+    if resource == NODES:
+        return [row for row in named if has_living_machine(scene, row)]
+    if "." not in resource.group:
+        return []
+    return [
+        row
+        for row in named
+        if stands_for_living(view, row, scene.now)
+        or stands_for_route(scene, row)
+        or still_listed(scene, row)
+        or asked_with_outside(scene, row)
+        or spared(scene, row)
+        or leaves_few(scene, row)
+    ]
+
+
+def has_stand_in(scene: Scene, row: int) -> bool:
+    """Whether something else that stays does what an object in use is there for."""
+    if scene.view.resource(row) == DISRUPTION_BUDGETS:
+        return stood_in_for(scene.view, row, scene.removed)
+    return is_kept_elsewhere(scene, row)
