@@ -20,6 +20,7 @@ from suture.model.habits import RELEASES
 from suture.model.names import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
+    CRDS,
     DEPLOYMENTS,
     NODES,
     PODS,
@@ -351,3 +352,46 @@ def test_a_map_of_roles_of_a_cluster_without_nodes() -> None:
     after = settings("kube-system", "eksctl", "team", mapRoles=OTHERS)
     view = view_of(trimmed(CONFIG_MAPS, before))
     assert not [one for one in told(view, CONFIG_MAPS, before, after) if one.field == "data"]
+
+
+ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+SPEC = {"type": "object", "properties": {"spec": {"type": "object"}, "status": {"type": "object"}}}
+BARE = {"type": "object", "properties": {"metadata": {"type": "object"}}}
+
+
+def definition(*versions: tuple[str, object, bool]) -> Body:
+    listed = [
+        {"name": name, "served": served, "storage": at == 0, "schema": {"openAPIV3Schema": schema}}
+        for at, (name, schema, served) in enumerate(versions)
+    ]
+    names = {"kind": "Widget", "plural": "widgets"}
+    spec = {"group": "x.io", "names": names, "scope": "Namespaced", "versions": listed}
+    return body("CustomResourceDefinition", "widgets.x.io", "", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [
+        pytest.param([("v1", SPEC, True)], [("v1", BARE, True)], ("spec",), id="described"),
+        pytest.param(
+            [("v1", ANYTHING, True)], [("v1", BARE, True)], ("all that it said",), id="any"
+        ),
+        pytest.param([("v1", SPEC, True)], [("v1", BARE, False)], (), id="no more served"),
+        pytest.param([("v1", SPEC, True)], [("v1", ANYTHING, True)], (), id="takes any"),
+        pytest.param([("v1", ANYTHING, True)], [("v1", SPEC, True)], (), id="described now"),
+        pytest.param([("v1", BARE, True)], [("v1", BARE, True)], (), id="as before"),
+        pytest.param([("v1", SPEC, True)], [("v1", SPEC, True), ("v2", BARE, True)], (), id="new"),
+    ],
+)
+def test_a_version_that_knows_no_more_what_its_instances_say(
+    old: list[tuple[str, object, bool]], new: list[tuple[str, object, bool]], gone: tuple[str, ...]
+) -> None:
+    """What a schema does not describe the API server drops, from what is read and written."""
+    before = definition(*old)
+    instance = thing(Resource("x.io", "widgets"), "w", "shop")
+    view = view_of(trimmed(CRDS, before), [instance])
+    found = told(view, CRDS, before, definition(*new))
+    assert [(one.field, one.entries) for one in found if one.critical] == (
+        [("the schema of version v1", gone)] if gone else []
+    )
+    assert not told(view_of(trimmed(CRDS, before)), CRDS, before, definition(*new))

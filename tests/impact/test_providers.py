@@ -9,8 +9,8 @@ from support.asking import effects, impact_of
 from support.cluster import delete, operator, owner, thing, view_of
 from suture.impact.effects import ReferenceBroken
 from suture.model.edges import Edge, Need
-from suture.model.names import ObjectKey, Resource
-from suture.model.objects import ClusterObject, CustomFacts, Ended
+from suture.model.names import PODS, ObjectKey, Resource
+from suture.model.objects import ClusterObject, CustomFacts, Ended, PodFacts
 
 ISSUERS = Resource("certs.example.com", "clusterissuers")
 CERTIFICATES = Resource("certs.example.com", "certificates")
@@ -116,3 +116,33 @@ def test_who_runs_a_kind_knows_what_its_objects_need() -> None:
     view = view_of(OLD, (made_of(OLD),))
     view.history.habits.recall((), [(POOLS, (operator().user.username,))], ())
     assert not effects(impact_of(delete(OLD), view), ReferenceBroken)
+
+
+ENDPOINTS = Resource("mesh.example.com", "endpoints")
+IDENTITIES = Resource("mesh.example.com", "identities")
+IDENTITY = thing(IDENTITIES, "7")
+
+
+def works_by(*, ended: bool = False, deleted: float = 0.0, pods: bool = True) -> int:
+    """Return how many the deletion of an identity is told to leave without."""
+    facts = PodFacts(ready=not ended, node="n", finished=ended)
+    pod = thing(PODS, "p", "shop", facts=facts, deleted=deleted)
+    endpoint = replace(
+        thing(ENDPOINTS, "p", "shop", owners=(owner(pod, controller=False),)),
+        needs=(Need(Edge.RULE, IDENTITY.key, "", optional=True),),
+    )
+    others = [endpoint, *([pod] if pods else [])]
+    told = effects(impact_of(delete(IDENTITY), view_of(IDENTITY, others)), ReferenceBroken)
+    return sum(one.current for one in told)
+
+
+def test_what_a_running_pod_works_by_is_missed() -> None:
+    """Its network knows it by the identity that the status of its endpoint names."""
+    assert works_by() == 1
+
+
+def test_what_a_pod_worked_by_may_go_with_it() -> None:
+    """A status tells what was, too."""
+    assert works_by(ended=True) == 0
+    assert works_by(deleted=1.0) == 0
+    assert works_by(pods=False) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, operator, owner, thing, view_of
@@ -126,6 +127,26 @@ def test_what_nobody_owns_is_known_by_its_name(
 ) -> None:
     """Agents that make the record of their node themselves leave no owner on it."""
     assert removed(kept, of) == (wanted, wanted)
+
+
+@pytest.mark.parametrize(
+    ("beside", "finalizers", "of", "wanted"),
+    [
+        pytest.param("n-1", (), node(), 1, id="as the others"),
+        pytest.param("n-1", (), node(closed=True), 0, id="closed"),
+        pytest.param("n-1", ("x.io/drained",), node(), 0, id="takes a thing outside along"),
+        pytest.param("gold", (), node(), 0, id="by chance"),
+    ],
+)
+def test_in_a_namespace_a_type_whose_objects_are_called_after_nodes_is_of_nodes(
+    beside: str, finalizers: tuple[str, ...], of: ClusterObject, wanted: int
+) -> None:
+    """States of cards and disks, which the settings of their operator own."""
+    kept = replace(thing(ENDPOINTS, "n-0", "shop"), finalizers=finalizers)
+    other = thing(ENDPOINTS, beside, "shop")
+    view = GraphView(graph_of(kept, other, of, thing(NODES, "n-1", facts=NodeFacts())), History())
+    told = effects(impact_of(delete(kept), view), ObjectsRemoved)
+    assert [(one.wanted, one.in_use) for one in told] == [(wanted, wanted)]
 
 
 @pytest.mark.parametrize(("closed", "wanted"), [("n-0", 0), ("n-1", 1), ("", 1)])

@@ -187,6 +187,34 @@ def test_a_field_called_after_a_kind_names_one(value: object, expected: list[str
     assert named == [provider("stores", one.target.name, one.target.namespace) for one in named]
 
 
+POD_OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p"}
+
+
+@pytest.mark.parametrize(
+    ("owners", "value", "expected"),
+    [
+        pytest.param([POD_OWNER], {"name": "a"}, ["a"], id="name"),
+        pytest.param([POD_OWNER], {"id": 7, "labels": []}, ["7"], id="number"),
+        pytest.param([POD_OWNER], {"id": "7"}, ["7"], id="text"),
+        pytest.param([POD_OWNER], {"id": True}, [], id="odd"),
+        pytest.param([{**POD_OWNER, "apiVersion": "x.io/v1"}], {"name": "a"}, [], id="other-pod"),
+        pytest.param([{**POD_OWNER, "kind": "Node"}], {"name": "a"}, [], id="of-a-node"),
+        pytest.param([], {"name": "a"}, [], id="of-nothing"),
+    ],
+)
+def test_a_status_names_what_a_pod_works_by(
+    owners: list[dict[str, str]], value: object, expected: list[str]
+) -> None:
+    """Only of what a pod owns: what another status names may be long done."""
+    said = KindRules(reported=(KindCalled(path("status.store"), (STORES,)),))
+    declared = Declared(said)
+    meta = {"name": "p", "namespace": "ns", "ownerReferences": owners}
+    raw = msgspec.json.encode({"metadata": meta, "status": {"store": value}})
+    needs = declared.needs(msgspec.json.decode(raw, type=declared.document), "ns", {})
+    targets = [ObjectKey(STORES, at, name) for name in expected for at in ("ns", "")]
+    assert list(needs) == [Need(Edge.RULE, one, "", optional=True) for one in targets]
+
+
 def test_each_item_has_its_own_namespace_and_key() -> None:
     """What stands beside a name belongs to it, and to no other item."""
     rules = KindRules(

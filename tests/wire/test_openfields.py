@@ -92,6 +92,23 @@ def test_what_looks_like_a_selector_selects(spec: object, selector: Selector | N
     assert read(spec)[1].selections == expected
 
 
+def test_a_status_of_any_fields_names_what_a_pod_works_by() -> None:
+    """As a described one would: by fields that are called after a kind of the same group."""
+    declared = Declared(RULES)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "a"}
+    body = {
+        "metadata": {"name": "a", "namespace": "ns", "ownerReferences": [owner]},
+        "status": {"gate": {"id": 7}, "state": "ready", "other": {"name": "b"}},
+    }
+    document = msgspec.json.decode(msgspec.json.encode(body), type=declared.document)
+    expected = [need(Edge.RULE, GATES, "7", at) for at in ("ns", "")]
+    assert list(declared.needs(document, "ns", {})) == expected
+    odd = msgspec.json.decode(
+        msgspec.json.encode({**body, "status": ["gate"]}), type=declared.document
+    )
+    assert declared.needs(odd, "ns", {}) == ()
+
+
 def test_what_a_person_declares_of_a_field_stands_instead_of_its_name() -> None:
     """A selector of nodes is called `selector` too; and the same holds of names."""
     said = Selects(path("spec.selector"), TypeName.of(NODES), Form.MATCH_LABELS)

@@ -554,6 +554,14 @@ def test_fields_that_may_hold_a_name_are_held_against_kinds_later() -> None:
     assert len(called(fields(spec=fields(**many)))) == NAMING
 
 
+def test_fields_of_a_status_may_hold_a_name_or_a_number_that_is_one() -> None:
+    status = fields(
+        identity=fields(id={"type": "integer"}, labels={"type": "array", "items": TEXT}),
+        count={"type": "integer"},
+    )
+    assert called(fields(status=status)) == ["status.identity", "status.identity.labels"]
+
+
 @pytest.mark.parametrize(
     ("spec", "told"),
     [

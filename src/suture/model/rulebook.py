@@ -31,7 +31,7 @@ from suture.model.rules import (
     TypeName,
 )
 
-SPEC = FieldPath(("spec",))
+SPEC, STATUS = FieldPath(("spec",)), FieldPath(("status",))
 
 
 class Named(msgspec.Struct, frozen=True, gc=False):
@@ -101,6 +101,8 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
     lists: tuple[FieldPath, ...] = ()
     provided: tuple[Provided, ...] = ()
     called: tuple[KindCalled, ...] = ()
+    reported: tuple[KindCalled, ...] = ()
+    """Fields of the status that name what an object works by, where it stands for a pod."""
     open: OpenSpec | None = None
     suspend: FieldPath | None = None
 
@@ -130,9 +132,11 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
         found.update(self.ended)
         found.update(self.lists)
         found.update(one.field for one in self.provided)
-        found.update(one.field for one in self.called)
+        found.update(one.field for one in (*self.called, *self.reported))
         if self.open is not None:
             found.add(SPEC)
+            if self.open.kinds:
+                found.add(STATUS)
         return tuple(sorted(found))
 
 
@@ -181,7 +185,7 @@ class _Sorted:
 
     __slots__ = (
         "called", "ended", "lists", "named", "open", "outside", "parents", "pools", "provided",
-        "selected", "suspend", "wanted",
+        "reported", "selected", "suspend", "wanted",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -196,6 +200,7 @@ class _Sorted:
         self.lists: tuple[FieldPath, ...] = ()
         self.provided: dict[Provided, None] = {}
         self.called: dict[KindCalled, None] = {}
+        self.reported: dict[KindCalled, None] = {}
         self.open: OpenSpec | None = None
 
     def rules(self) -> KindRules:
@@ -216,6 +221,7 @@ class _Sorted:
             lists=self.lists,
             provided=tuple(self.provided),
             called=tuple(self.called),
+            reported=tuple(self.reported),
             open=taking_any,
             suspend=self.suspend,
         )
@@ -295,7 +301,9 @@ class _Table:
             meant = kinds_called(field.name, kinds)
             if meant and self._heeds(rule, source, field):
                 one = KindCalled(field, tuple(resource for _, resource in meant))
-                self._of[source].called[one] = None
+                found = self._of[source]
+                said = found.reported if field.steps[0] == STATUS.name else found.called
+                said[one] = None
 
     def _beside(self, source: Resource) -> tuple[tuple[str, Resource], ...]:
         """Return the other kinds of a kind's group.

@@ -19,9 +19,9 @@ from suture.model.objects import CustomFacts, Ended, Facts
 from suture.model.rulebook import KindRules, ParentOf, Selected
 from suture.model.rules import By, Form, Place
 from suture.model.selectors import Operator, Requirement, Selector
-from suture.wire.endings import ended
+from suture.wire.endings import STATUS, ended
 from suture.wire.expressions import parse_text
-from suture.wire.naming import called, named, provided
+from suture.wire.naming import called, named, provided, reported
 from suture.wire.openfields import OpenFields
 from suture.wire.pooled import pools, sized_parts
 from suture.wire.projections import (
@@ -89,6 +89,7 @@ class Declared:
         self._last: tuple[Document, dict[str, object], tuple[KindRules, ...]] | None = None
         self._open = OpenFields(rules.open) if rules.open is not None else None
         self._names = bool(rules.named or rules.provided or rules.called or rules.open)
+        self._reports = bool(rules.reported or (rules.open is not None and rules.open.kinds))
         self._parents = [(one, re.compile(one.pattern)) for one in rules.parents]
         parts: dict[tuple[str, ...], list[str]] = {}
         for path in rules.pools:
@@ -139,7 +140,7 @@ class Declared:
         self, document: Document, namespace: str, labels: Mapping[str, str]
     ) -> tuple[Need, ...]:
         """Return what an object names by rules, each once, in the order of the rules."""
-        if not (self._names or self._parents):
+        if not (self._names or self._parents or self._reports):
             return ()
         found: dict[Need, None] = {}
         if self._names:
@@ -153,6 +154,11 @@ class Declared:
                     for need in named(rule, read, namespace):
                         found[need] = None
         meta = document.metadata or Meta()
+        if self._reports and _is_of_pod(meta):
+            read, _ = self._telling(document, labels)
+            own = () if self._open is None else self._open.reported(read.get(STATUS))
+            for one_reported in (*self.rules.reported, *own):
+                found.update(dict.fromkeys(reported(one_reported, read, namespace)))
         for parent, pattern in self._parents:
             name = _parent(parent, pattern, meta, labels)
             if name:
@@ -335,14 +341,22 @@ def _parent(rule: ParentOf, pattern: re.Pattern[str], meta: Meta, labels: Mappin
             assert_never(rule.by)
 
 
-def _owner(rule: ParentOf, meta: Meta) -> str:
+def _is_of_pod(meta: Meta) -> bool:
+    """Whether a pod owns an object, which then says what is known of it elsewhere."""
+    return any(one.kind == "Pod" and one.api_version == "v1" for one in _owners(meta))
+
+
+def _owners(meta: Meta) -> tuple[_Owner, ...]:
     if meta.owner_references is ABSENT:
-        return ""
+        return ()
     try:
-        owners: tuple[_Owner, ...] = _owners_decoder.decode(meta.owner_references) or ()
+        return _owners_decoder.decode(meta.owner_references) or ()
     except UNREADABLE:
-        return ""
-    for owner in owners:
+        return ()
+
+
+def _owner(rule: ParentOf, meta: Meta) -> str:
+    for owner in _owners(meta):
         gvk = Gvk.of(owner.api_version, owner.kind)
         if (gvk.group, gvk.kind) == rule.kind:
             return owner.name

@@ -37,6 +37,7 @@ from suture.model.rules import (
     Selects,
     TypeName,
 )
+from suture.wire.endings import STATUS
 
 RULES = 256
 """LIMIT: rules of one definition: a pod template has 23 such fields, and the largest operators
@@ -164,14 +165,19 @@ def field_rule(resource: Resource, field: FieldPath, says: Says) -> ReferenceRul
 
 
 def _called(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the one rule of fields that hold a name, at the top of a spec or one below.
+    """Yield the rules of fields that hold a name, at the top of a spec or a status or one below.
 
     Which of them are called after a kind is told where it is known which kinds there are.
     """
-    spec = (root.properties or {}).get("spec") if root.properties else root
-    if spec is None:
-        return
-    parts = [(("spec", name), schema) for name, schema in (spec.properties or {}).items()]
+    for top in (*SPEC, STATUS):
+        part = (root.properties or {}).get(top) if root.properties else root
+        found = [] if part is None else _holding_names(top, part)
+        if found:
+            yield field_rule(resource, FieldPath((top,)), Called(tuple(found[:NAMING])))
+
+
+def _holding_names(top: str, whole: Schema) -> list[FieldPath]:
+    parts = [((top, name), schema) for name, schema in (whole.properties or {}).items()]
     deeper = [
         ((*steps, *way, name), schema)
         for steps, part in parts
@@ -179,20 +185,22 @@ def _called(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
         if shape is not None
         for name, schema in (shape.properties or {}).items()
     ]
-    found = [FieldPath(steps) for steps, schema in (*parts, *deeper) if _holds_name(schema)]
-    if found:
-        yield field_rule(resource, FieldPath(SPEC), Called(tuple(found[:NAMING])))
+    return [FieldPath(steps) for steps, schema in (*parts, *deeper) if _holds_name(schema)]
 
 
 def _holds_name(schema: Schema) -> bool:
-    """Whether a field is a name, or an object that says one and no kind; or a list of such."""
+    """Whether a field is a name, or an object that says one and no kind; or a list of such.
+
+    What a program gives out has a number for its name: `id`.
+    """
     if schema.items is not None:
         return schema.items.items is None and _holds_name(schema.items)
     fields = schema.properties or {}
-    name = fields.get("name")
-    return schema.type == "string" or (
-        name is not None and name.type == "string" and "kind" not in fields
+    name, number = fields.get("name"), fields.get("id")
+    named = (name is not None and name.type == "string") or (
+        number is not None and number.type in {"string", "integer"}
     )
+    return schema.type == "string" or (named and "kind" not in fields)
 
 
 def _walk(resource: Resource, root: Schema) -> Iterator[tuple[FieldPath, Says]]:

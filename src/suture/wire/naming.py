@@ -65,13 +65,24 @@ def called(rule: KindCalled, read: Mapping[str, object], namespace: str) -> Iter
     WHY twice each: as with `provided`.
     """
     for found in ends(read, rule.field.steps):
-        yield from _each_name(found, rule.kinds, namespace)
+        for key in _each_name(found, rule.kinds, namespace):
+            yield Need(Edge.PROVIDER, key, "", optional=True)
+
+
+def reported(rule: KindCalled, read: Mapping[str, object], namespace: str) -> Iterator[Need]:
+    """Yield what a field of the status names of the kinds that it is called after."""
+    for found in ends(read, rule.field.steps):
+        for key in _each_name(found, rule.kinds, namespace):
+            yield Need(Edge.RULE, key, "", optional=True)
 
 
 def _each_name(
     value: object, kinds: Sequence[Resource], namespace: str, *, deep: bool = True
-) -> Iterator[Need]:
-    """Yield what a value names: a name, one with its namespace, an object or a list of such."""
+) -> Iterator[ObjectKey]:
+    """Yield what a value names: a name, one with its namespace, an object or a list of such.
+
+    What has a number for its name says it as its `id`.
+    """
     if deep and type(value) is list:
         for item in value[:LISTED]:
             yield from _each_name(item, kinds, namespace, deep=False)
@@ -80,12 +91,15 @@ def _each_name(
     place: object = namespace
     if type(value) is dict and "kind" not in value:
         name, place = value.get("name"), value.get("namespace") or namespace
+        number = value.get("id")
+        if name is None and number is not None:
+            name = str(number) if type(number) is int else number
     elif isinstance(value, str) and "/" in value:
         place, _, name = value.partition("/")
     if isinstance(name, str) and isinstance(place, str) and 0 < len(name) <= NAME:
         for to in kinds:
             for where in dict.fromkeys((place, "")):
-                yield Need(Edge.PROVIDER, ObjectKey(to, where, name), "", optional=True)
+                yield ObjectKey(to, where, name)
 
 
 def _group(item: Mapping[str, object], group: str) -> str:

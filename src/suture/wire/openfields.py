@@ -7,9 +7,13 @@ of the object, and read as a definition's. Objects of one shape share what that 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import islice
 
 from suture.model.fieldnames import kinds_called
-from suture.model.rulebook import KindRules, OpenSpec, rules_by_kind
+from suture.model.fieldpath import FieldPath
+from suture.model.names import Resource
+from suture.model.rulebook import KindCalled, KindRules, OpenSpec, rules_by_kind
+from suture.wire.endings import STATUS
 from suture.wire.fieldrules import (
     HEEDED,
     SELECTOR_FIELDS,
@@ -52,6 +56,7 @@ class OpenFields:
         self._declared = [(kind.of, field) for field in kind.declared]
         self._known: dict[Hashable, KindRules] = {}
         self._telling: dict[str, bool] = {}
+        self._called: dict[str, tuple[Resource, ...]] = {}
 
     def rules(self, spec: object) -> KindRules:
         """Return what the names in a `spec` say."""
@@ -69,6 +74,23 @@ class OpenFields:
             told = rules_by_kind(names, self._kinds, self._declared)
             found = self._known[shape] = told.kinds.get(self._of, NOTHING)
         return found
+
+    def reported(self, status: object) -> tuple[KindCalled, ...]:
+        """Return which fields of a `status` are called after a kind."""
+        if type(status) is not dict:
+            return ()
+        meant = ((name, self._meant(name)) for name in islice(status, WIDE))
+        return tuple(KindCalled(FieldPath((STATUS, name)), kinds) for name, kinds in meant if kinds)
+
+    def _meant(self, name: str) -> tuple[Resource, ...]:
+        """Return the kinds that a field is called after; remembered."""
+        known = self._called.get(name)
+        if known is None:
+            if len(self._called) >= NAMES_KNOWN:
+                self._called.clear()
+            known = tuple(resource for _, resource in kinds_called(name, self._beside))
+            self._called[name] = known
+        return known
 
     def _shape(self, name: str, value: object, deep: int) -> Hashable:
         """Return the same for values of a field in which the same names say something.
@@ -104,7 +126,7 @@ class OpenFields:
             if len(self._telling) >= NAMES_KNOWN:
                 self._telling.clear()
             known = name in HEEDED or name.endswith((*_SELECTS, "Namespace", "Ref", *TEXT_ENDS))
-            known = known or bool(kinds_called(name, self._beside))
+            known = known or bool(self._meant(name))
             self._telling[name] = known
         return known
 

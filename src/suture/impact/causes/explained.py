@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from suture.impact.causes.drained import closes
 from suture.impact.ground.cascade import absent
 from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom, is_route
@@ -30,7 +29,6 @@ from suture.model.names import (
     INGRESSES,
     JOBS,
     NAMESPACES,
-    NODES,
     PODS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
@@ -41,7 +39,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, CrdFacts, NodeFacts, WorkloadFacts
+from suture.model.objects import ClaimFacts, CrdFacts, WorkloadFacts
 from suture.model.writes import DAY_S, WEEK_S
 
 RECREATED_BY: dict[Resource, frozenset[Resource]] = {
@@ -294,33 +292,6 @@ def in_use(view: GraphView, row: int) -> bool:
         # WHY several: a size of one has no floor, and its budget only bars drains.
         return sum(map(view.serving_alike, view.classes_selected(row))) > 1
     return False
-
-
-def stands_for_living(view: GraphView, row: int, now: Now | None) -> bool:
-    """Whether a custom resource is what a Ready pod or node is known by: its own, and of its name.
-
-    Such are the endpoints and ranges of addresses that a network agent keeps, one for each pod or
-    node and for as long as it lives. One that was looked up by name may belong to the next of that
-    name. What nobody owns and is in no namespace is a node's by its name alone. A node that is
-    closed, or was tainted a moment ago, is on its way out, and what is kept of it may go before it.
-    """
-    if not is_custom(view.resource(row)):
-        return False
-    name = view.name(row)
-    if not view.namespace(row) and not view.has_owner(row):
-        node = view.find(ObjectKey(NODES, "", name))
-        return node is not None and _is_up(view, node, now)
-    return any(
-        owner.present and view.name(owner.row) == name and _is_up(view, owner.row, now)
-        for owner in view.owners(row)
-    )
-
-
-def _is_up(view: GraphView, row: int, now: Now | None) -> bool:
-    """Whether a pod is Ready, or a node is Ready and open, and stays."""
-    if view.resource(row) == PODS:
-        return view.serves(row)
-    return isinstance(view.facts(row), NodeFacts) and not closes(view, row, now)
 
 
 def of_account(view: GraphView, row: int, account: ObjectKey | None) -> bool:

@@ -18,6 +18,7 @@ from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import count_of, reading
+from suture.impact.losses.schemas import parts_unknown
 from suture.impact.ordinary.keepers import is_own, works_for
 from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene, victim_of
@@ -33,6 +34,7 @@ from suture.model.graph import GraphView, Use
 from suture.model.names import (
     BINDINGS,
     CONFIG_MAPS,
+    CRDS,
     KUBE_SYSTEM,
     NODES,
     SECRETS,
@@ -65,6 +67,9 @@ each; where there are more, none is."""
 HOLLOW: Final = 256
 """LIMIT: longer values are not looked into; one that names no registry has some ten bytes."""
 
+_WHOLE: Final = frozenset({STORAGE_CLASSES, CRDS})
+"""Types of which it is asked what a write drops, whichever part it changes."""
+
 _DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 
 KEYED: Final = frozenset({CONFIG_MAPS, SECRETS})
@@ -75,7 +80,7 @@ def may_drop(change: Change) -> bool:
     made = change.rewritten
     if made is None or made.before is None:
         return False
-    return bool(made.parts) or made.after.key.resource == STORAGE_CLASSES
+    return bool(made.parts) or made.after.key.resource in _WHOLE
 
 
 def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
@@ -86,6 +91,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     key = made.after.key
     if key.resource == STORAGE_CLASSES:
         yield from _no_default(scene, made)
+    if key.resource == CRDS:
+        yield from parts_unknown(scene, made)
     if key.resource == SERVICES:
         yield from _dns_ports(scene, made)
         yield from nodes_left(scene, made)

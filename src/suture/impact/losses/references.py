@@ -188,7 +188,7 @@ def _users(scene: Scene, row: int, key: str, uses: list[Use]) -> dict[Edge, _Use
     view = scene.view
     users: defaultdict[Edge, _Users] = defaultdict(_Users)
     met: set[tuple[Edge, int]] = set()
-    asked, missing = 0, _missing(scene, row, uses)
+    asked, missing = 0, _missing(scene, row, uses) | _worked_by(scene, row, uses)
     # WHY not of one key: what stays is not followed by anything.
     comes = next_of(scene, row) if not key else None
     again = not key and is_remade(scene, row, uses)
@@ -237,6 +237,24 @@ def _missing(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
     if any(works_for(scene, one) for one in scene.marks(row)):
         return frozenset()
     return frozenset(one for one in named if _is_strange(scene, one.row))
+
+
+def _worked_by(scene: Scene, row: int, uses: list[Use]) -> frozenset[Use]:
+    """Return what stands for a running pod and says in its status that it works by an object.
+
+    What a status names else may be long done: it tells what was. Of a pod that runs it is what its
+    node knows it by: an identity, an address.
+    """
+    if not is_custom(scene.view.resource(row)):
+        return frozenset()
+    named = [one for one in uses if one.edge is Edge.RULE and one.optional][:ENDS_ASKED]
+    return frozenset(one for one in named if _stands_for_running(scene, one.row))
+
+
+def _stands_for_running(scene: Scene, row: int) -> bool:
+    view = scene.view
+    pods = [one.row for one in view.owners(row) if one.present and view.resource(one.row) == PODS]
+    return any(scene.stays(pod) and not view.finished(pod) for pod in pods)
 
 
 def _is_strange(scene: Scene, user: int) -> bool:

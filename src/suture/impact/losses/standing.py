@@ -6,8 +6,8 @@ it is custom resources, whose types say nothing of that. Pure.
 
 from __future__ import annotations
 
-from suture.impact.causes.explained import stands_for_living
 from suture.impact.causes.recent import COPIED
+from suture.impact.causes.standsfor import stands_for_living
 from suture.impact.data.external import asked_with_outside, still_listed
 from suture.impact.data.storage import is_kept_elsewhere
 from suture.impact.data.unexpired import is_unexpired

@@ -10,9 +10,10 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import dropped, taken_from
-from suture.impact.causes.explained import RECREATED_BY, lives_beside, stands_for_living
+from suture.impact.causes.explained import RECREATED_BY, lives_beside
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, selects_apart, wanted_count
 from suture.impact.causes.resting import rests
+from suture.impact.causes.standsfor import stands_for_living
 from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
