@@ -17,6 +17,7 @@ from suture.model.rulebook import (
     KindCalled,
     KindRules,
     OpenSpec,
+    Rulebook,
     Waiting,
     name_pattern,
     rules_by_kind,
@@ -351,3 +352,19 @@ def test_fields_are_called_after_kinds_of_their_own_group_that_are_served() -> N
     assert book(Called(fields))[DATABASES].called == (meant,)
     assert book(Called(fields[1:])) == {}
     assert book(Open())[DATABASES].open == OpenSpec(DATABASES, (("AddressPool", pools),))
+
+
+def test_a_selector_is_called_after_the_last_words_of_what_it_selects() -> None:
+    """`ruleSelector` is of PrometheusRules; what a person declares is taken at its word."""
+    pools = Resource(DATABASES.group, "addresspools")
+    kinds = {**KINDS, (DATABASES.group, "AddressPool"): pools}
+    of = TypeName(DATABASES.group, "Pool")
+    says = Selects(path("spec.poolSelector"), of, Form.LABEL_SELECTOR)
+
+    def book(*, discovered: bool) -> Rulebook:
+        rule = ReferenceRule("r", TypeName.of(DATABASES), says, discovered=discovered)
+        return rules_by_kind([rule], kinds)
+
+    (selected,) = book(discovered=True).kinds[DATABASES].selected
+    assert selected.resource == pools
+    assert book(discovered=False).waiting == (Waiting("r", of),)

@@ -92,6 +92,12 @@ def test_what_looks_like_a_selector_selects(spec: object, selector: Selector | N
     assert read(spec)[1].selections == expected
 
 
+def test_an_empty_selector_of_namespaces_is_of_all() -> None:
+    """No map of labels selects namespaces; so an operator is told to look everywhere."""
+    spec = {"podSelector": {"matchLabels": {"app": "a"}}, "podNamespaceSelector": {}}
+    assert read(spec)[1].selections == (Selection(PODS, "", Selector.of({"app": "a"}), Selector()),)
+
+
 def test_a_status_of_any_fields_names_what_a_pod_works_by() -> None:
     """As a described one would: by fields that are called after a kind of the same group."""
     declared = Declared(RULES)

@@ -260,7 +260,7 @@ class _Table:
                     one = Named(says.field, to, says.place, says.key, says.optional, says.leads)
                     self._of[source].named.setdefault((says.field, to), one)
             case Selects() as says:
-                of = self._resource(says.of)
+                of = self._selected(rule, source, says)
                 if self._heeds(rule, source, says.field):
                     place = Place.CLUSTER if of == NODES else says.place
                     chosen = Selected(
@@ -328,6 +328,16 @@ class _Table:
             name_pattern(child.name) if child.by is By.NAME else "",
             child.place,
         )
+
+    def _selected(self, rule: ReferenceRule, source: Resource, says: Selects) -> Resource:
+        """Return the type that a selector is of; a field's name may say but its last words."""
+        try:
+            return self._resource(says.of)
+        except _Unknown:
+            meant = kinds_called(says.of.kind, self._beside(source)) if rule.discovered else ()
+            if len(meant) != 1:
+                raise
+            return meant[0][1]
 
     def _resource(self, name: TypeName) -> Resource:
         if name.plural:

@@ -44,6 +44,7 @@ _TEXT = Schema(type="string")
 _LABELS = Schema(type="object", additional_properties=_TEXT)
 _SELECTOR = Schema(type="object", properties={"matchLabels": _LABELS})
 _SELECTS = ("elector", "electors")
+_SPACES = "namespaceselector"
 
 
 class OpenFields:
@@ -106,7 +107,7 @@ class OpenFields:
             return tuple(shapes) if any(shapes) else None
         if type(value) is not dict or not deep or len(value) > WIDE:
             return None
-        selector = _selector(value) if name.endswith(_SELECTS) else None
+        selector = _selector(name, value) if name.endswith(_SELECTS) else None
         if selector is not None:
             return "labels" if selector is _LABELS else "selector"
         found: list[Hashable] = []
@@ -140,17 +141,20 @@ def _schema(name: str, value: object, deep: int) -> Schema:
         return Schema(type="array", items=_together(items)) if items else Schema()
     if type(value) is not dict or not deep or len(value) > WIDE:
         return Schema()
-    selector = _selector(value) if name.endswith(_SELECTS) else None
+    selector = _selector(name, value) if name.endswith(_SELECTS) else None
     if selector is not None:
         return selector
     fields = {field: _schema(field, below, deep - 1) for field, below in value.items()}
     return Schema(type="object", properties=fields)
 
 
-def _selector(value: dict[str, object]) -> Schema | None:
-    """Return what the value of a field that is called a selector looks like, if like one."""
+def _selector(name: str, value: dict[str, object]) -> Schema | None:
+    """Return what the value of a field that is called a selector looks like, if like one.
+
+    An empty one may be a map of labels, which selects nothing; of namespaces it selects all.
+    """
     if not value:
-        return None
+        return _SELECTOR if name.lower().endswith(_SPACES) else None
     if value.keys() <= SELECTOR_FIELDS:
         return _SELECTOR
     return _LABELS if all(type(one) is str for one in value.values()) else None
