@@ -95,6 +95,15 @@ def test_a_broken_member_that_has_two_claims(deleted: float) -> None:
     assert not given_up(broken, well, two_claims(1, ready=False), of=CLUSTER)
 
 
+def test_both_claims_of_a_member_that_was_taken_out() -> None:
+    """Its pod was deleted first; of another member that is out neither counts as its own."""
+    claim, volume, _, log = two_claims(2)
+    assert given_up([claim, volume, log], two_claims(0), of=CLUSTER)
+    other, its_volume, _, its_log = two_claims(1)
+    out = [other, its_volume, its_log]
+    assert not given_up([claim, volume, log], two_claims(0), out, of=CLUSTER)
+
+
 @pytest.mark.parametrize(
     "members",
     [

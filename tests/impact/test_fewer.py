@@ -15,8 +15,15 @@ from suture.impact.estimate import estimate
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import PODS, SERVICES, STATEFUL_SETS, Resource
-from suture.model.objects import ClusterObject, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.names import CLAIMS, PODS, SERVICES, STATEFUL_SETS, Resource
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CustomFacts,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 from suture.model.selectors import Selector
 
 MONITORS = Resource("monitoring.example.com", "monitors")
@@ -196,6 +203,35 @@ def test_a_number_that_was_as_many_as_the_children_labelled_alike(
     monitored.rewrite({"workers": 3}, {"workers": 2})
     gone = [one for one in (*workers, head) if one.key.name in going]
     assert monitored.explained_of(gone) == explained
+
+
+@pytest.mark.parametrize(
+    ("zones", "explained"),
+    [
+        pytest.param("aaa", 1, id="by one label, or two that are the same"),
+        pytest.param("aab", 1, id="by one of two"),
+        pytest.param("bbb", 0, id="by two that are not"),
+    ],
+)
+def test_a_number_of_members_each_with_its_claim(zones: str, explained: int) -> None:
+    """However many Services there are, and other sets and claims beside them."""
+    labels = [{"group": "db", "zone": zone} for zone in zones] + [{"group": "backup", "zone": "b"}]
+    if zones == "bbb":
+        labels = [{"group": "db", "zone": zone} for zone in "abb"] + [labels[-1]]
+    things = [
+        thing(of, f"m-{at}", "prod", owners=[owner(MONITOR)], labels=says, facts=facts)
+        for of, facts in ((STATEFUL_SETS, WorkloadFacts(1)), (CLAIMS, ClaimFacts(bound=True)))
+        for at, says in enumerate(labels)
+    ]
+    ways = [
+        thing(SERVICES, f"way-{at}", "prod", owners=[owner(MONITOR)], facts=ServiceFacts())
+        for at in range(3)
+    ]
+    monitored = Monitored(*things, *ways)
+    monitored.rewrite({"members": 3}, {"members": 2})
+    claim = next(one for one in things if one.key.resource == CLAIMS)
+    told = effects(impact_of(delete(claim), monitored.view, now=START), ObjectsRemoved)
+    assert [one.explained for one in told if one.resource == str(CLAIMS)] == [explained]
 
 
 def shards(count: int, replicas: int) -> list[ClusterObject]:

@@ -61,6 +61,26 @@ def test_fewer_than_half_are_left(wants: int | None, there: int, going: int, fou
     assert kept(*fleet(wants, there, going)) == found
 
 
+@pytest.mark.parametrize(
+    ("conditions", "found"),
+    [
+        pytest.param([{"type": "NodeHealthy", "status": "False"}], 0, id="its-node-is-not-well"),
+        pytest.param([{"type": "Ready", "status": "False"}], 0, id="not-ready"),
+        pytest.param([{"type": "Ready", "status": "Unknown"}], 1, id="nobody-knows"),
+        pytest.param([{"type": "Ready", "status": "True"}], 1, id="well"),
+        pytest.param([{"type": "Paused", "status": "False"}], 1, id="something-else"),
+    ],
+)
+def test_what_says_that_it_is_not_well_is_replaced(
+    conditions: list[dict[str, str]], found: int
+) -> None:
+    view, last = fleet(3, 3, 1)
+    body = msgspec.json.encode({"status": {"conditions": conditions}})
+    request = msgspec.structs.replace(delete(last), old_body=body)
+    told = effects(impact_of(request, view, now=START), ObjectsRemoved)
+    assert sum(one.in_use for one in told if one.resource == str(MACHINES)) == found
+
+
 def test_those_that_have_gone_within_the_hour_count_as_well() -> None:
     """They had nothing to wait for."""
     of = plane()

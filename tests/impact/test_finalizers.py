@@ -63,6 +63,21 @@ def test_who_sets_a_finalizer_owns_it() -> None:
     assert not told(view, lift(other), other).by_owner
 
 
+@pytest.mark.parametrize("going", [True, False])
+def test_who_does_the_work_may_take_off_what_another_set(*, going: bool) -> None:
+    """One controller marks what another, who tells how far it is, takes down; not what stays."""
+    view = view_of(thing(BALANCERS, "front", "prod"))
+    marks, works = operator("system:serviceaccount:ci:marker"), operator(CONTROLLER)
+    habits = view.history.habits
+    habits.note(write(BALANCERS, None, balancer(FINALIZER, going=False), by=marks))
+    status = write(
+        BALANCERS, balancer(going=False), balancer(going=False), by=works, subresource="status"
+    )
+    habits.note(status)
+
+    assert told(view, lift(works, going=going), works).by_owner == going
+
+
 def test_where_nobody_is_known_an_operator_is_no_stranger() -> None:
     """Before anything was learned, no operator is taken for a stranger; the first one is learned."""
     view = view_of(thing(BALANCERS, "front", "prod"))

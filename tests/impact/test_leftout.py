@@ -305,6 +305,12 @@ def test_another_than_the_member_that_is_struck() -> None:
         pytest.param({"started": True}, {"started": False}, True, id="not started"),
         pytest.param({"started": False}, {"started": True}, False, id="started anew"),
         pytest.param({"state": "running"}, {"state": "stopped"}, True, id="a state"),
+        pytest.param(
+            {"job": {"state": "running"}}, {"job": {"state": "suspended"}}, True, id="of its job"
+        ),
+        pytest.param(
+            {"task": {"state": "running"}}, {"task": {"state": "suspended"}}, False, id="of a task"
+        ),
         pytest.param({"mode": "online"}, {"mode": "Offline"}, True, id="a mode"),
         pytest.param({"mode": "Auto"}, {"mode": "Off"}, False, id="a mode of something"),
         pytest.param({"state": "ready"}, {"state": "paused"}, False, id="a state of the operator"),

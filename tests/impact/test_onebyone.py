@@ -13,7 +13,7 @@ from suture.impact.causes.counters import taken_from
 from suture.impact.effects import ObjectsRemoved, ServiceEmptied
 from suture.model.actor import Actor
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, PODS, SERVICES, ObjectKey, Resource
+from suture.model.names import CLAIMS, DISRUPTION_BUDGETS, PODS, SERVICES, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CustomFacts, PodFacts, ServiceFacts
 from suture.model.selectors import Selector
 
@@ -180,6 +180,12 @@ def test_what_a_resource_runs_is_restarted() -> None:
     """A virtual machine is restarted by its operator, which deletes its instance; and once more."""
     assert restarted(machine("a")) == (0, True)
     assert restarted(machine("a"), taken=1) == (0, True)
+
+
+def test_what_holds_its_pod_against_drains_goes_along() -> None:
+    things = machine("a")
+    budget = thing(DISRUPTION_BUDGETS, "a", "prod", owners=[owner(things[1])])
+    assert restarted([*things, budget]) == (0, True)
 
 
 def test_a_few_are_restarted_at_a_time() -> None:

@@ -67,7 +67,9 @@ SWITCHES: Final = (
 )  # fmt: skip
 """How a custom resource says that nothing of it is to run. WHY not `paused`: that is for most of
 them that nobody is to touch it."""
-_OFF: Final = frozenset({"off", "offline", "stopped", "halted", "inactive", "shutdown"})
+_OFF: Final = frozenset(
+    {"off", "offline", "stopped", "halted", "inactive", "shutdown", "suspended"}
+)
 STATES: Final = {
     "state": _OFF, "desiredState": _OFF, "powerState": _OFF, "runStrategy": _OFF,
     "mode": _OFF - {"off", "inactive"},
@@ -77,6 +79,9 @@ something which the resource does, and not whether it runs."""
 RUN_POLICY: Final = "runPolicy"
 """The part of a spec in which such a switch is that of all of it. SOURCE: Kubeflow
 `runPolicy.suspend`, of jobs of every framework."""
+JOB: Final = "job"
+"""The part of a spec in which such a word is that of all of it. SOURCE: Flink operator
+`job.state`."""
 LIFECYCLE: Final = "lifecycle"
 _LIVES: Final = (("run", False), ("running", False), ("started", False), ("stopped", True))
 """The same of a part of which `enabled` and `active` say whether there is a lifecycle at all."""
@@ -477,6 +482,8 @@ def _switched_off(spec: dict[str, object]) -> bool:
         if isinstance(part, dict)
         for name, off in switches
     ) or any(
-        isinstance(value := spec.get(name), str) and value.lower() in off
+        isinstance(value := part.get(name), str) and value.lower() in off
+        for part in (spec, spec.get(JOB))
+        if isinstance(part, dict)
         for name, off in STATES.items()
     )

@@ -20,7 +20,7 @@ from suture.impact.ground.kinds import is_custom
 from suture.model.clock import Now
 from suture.model.difference import numbers_changed
 from suture.model.graph import GraphView
-from suture.model.names import PODS, REPLICA_SETS, SERVICES, Resource
+from suture.model.names import CLAIMS, PODS, REPLICA_SETS, SERVICES, WORKLOADS, Resource
 from suture.model.objects import ServiceFacts
 from suture.model.request import Request
 
@@ -202,11 +202,16 @@ class _Children:
 
     def that_are(self, count: int) -> list[str]:
         """Return by what those are remembered of which there are so many, or a few for each."""
-        found = [kind for kind, has in self._kinds.items() if has == count]
+        by_chance = [kind for kind in MANIFOLD if self._kinds.get(kind) == count]
+        found = [
+            kind for kind, has in self._kinds.items() if has == count and kind not in by_chance
+        ]
         if not found and count < len(self.rows):
             self._groups = self._groups or Counter(group_of(self._view, one) for one in self.rows)
             found = [group for group, has in self._groups.items() if has == count]
             found = found or self._labelled_alike(count)
+        found += by_chance
+        found += [one for one in self._members_alike(count) if one not in found]
         numbered: list[tuple[Resource, str]] = []
         if not found and 1 < count < len(self.rows):
             numbered = self._numbered_to(count)
@@ -226,6 +231,37 @@ class _Children:
         Where each bears another label too, as its own id. Not where other labels make out others
         of the type that are as many: of those nobody knows which a number is of.
         """
+        alike: list[str] = []
+        for groups in self._by_label().values():
+            fit = [group for group, rows in groups.items() if len(rows) == count]
+            if len({tuple(groups[group]) for group in fit}) == 1:
+                alike += fit
+        return alike
+
+    def _members_alike(self, count: int) -> list[str]:
+        """Return by which labels so many workloads and as many of their claims are the same.
+
+        Whatever else there are so many of: members, each with its volume, are what numbers count.
+        Not where other labels make out other claims that are as many.
+        """
+        if self._kinds.get(str(CLAIMS), 0) < count:
+            return []
+        labelled = self._by_label()
+        claims = labelled.get(str(CLAIMS), {})
+        fit = [
+            (group, kind)
+            for group, rows in claims.items()
+            for kind in map(str, WORKLOADS)
+            if len(rows) == count == len(labelled.get(kind, {}).get(_of(group, kind), ()))
+        ]
+        if len({tuple(claims[group]) for group, _ in fit}) != 1:
+            return []
+        return list(
+            dict.fromkeys(_of(group, of) for group, kind in fit for of in (kind, str(CLAIMS)))
+        )
+
+    def _by_label(self) -> dict[str, dict[str, list[int]]]:
+        """Return the children of each type by what they may have in common, one label each."""
         if self._labelled is None:
             found: defaultdict[str, defaultdict[str, list[int]]]
             found = defaultdict(lambda: defaultdict(list))
@@ -233,12 +269,7 @@ class _Children:
                 for group in _groups_of(self._view, one)[1:]:
                     found[str(self._view.resource(one))][group].append(one)
             self._labelled = {kind: dict(groups) for kind, groups in found.items()}
-        alike: list[str] = []
-        for groups in self._labelled.values():
-            fit = [group for group, rows in groups.items() if len(rows) == count]
-            if len({tuple(groups[group]) for group in fit}) == 1:
-                alike += fit
-        return alike
+        return self._labelled
 
     def _numbered_to(self, count: int) -> list[tuple[Resource, str]]:
         """Return which types are numbered from 0 to below `count`, and by which labels."""
@@ -250,6 +281,11 @@ class _Children:
                     found[resource, label].add(_number(value))
             self._numbers = found
         return [at for at, has in self._numbers.items() if len(has) == count == max(has) + 1]
+
+
+def _of(group: str, kind: str) -> str:
+    """Return what objects of another type have in common that those of a group of claims have."""
+    return f"{kind}{group.removeprefix(str(CLAIMS))}"
 
 
 def _alone(numbered: Iterable[tuple[Resource, str]]) -> list[str]:

@@ -42,8 +42,21 @@ def of_broken_member(scene: Scene, claim: int) -> bool:
         return False
     if not (pods or is_out) or any(view.serves(pod) or view.created(pod) > since for pod in pods):
         return False
-    others = [one for one in _beside(view, claim) if is_out or pods != mounting(view, one)]
+    beside = _beside(view, claim)
+    if is_out:
+        others = [one for one in beside if not _of_one_member(view, claim, one)]
+    else:
+        others = [one for one in beside if pods != mounting(view, one)]
     return 0 < len(others) <= SIBLINGS and all(_is_served(view, one) for one in others)
+
+
+def _of_one_member(view: GraphView, claim: int, other: int) -> bool:
+    """Whether nothing names either of two claims, and one is called as the other with a word more.
+
+    So a member has one for its data and one for its log: `db-3` and `db-3-wal`.
+    """
+    shorter, longer = sorted((view.name(claim), view.name(other)), key=len)
+    return longer.startswith(f"{shorter}-") and not view.uses(other, _CLAIMED)
 
 
 def _beside(view: GraphView, claim: int) -> list[int]:

@@ -59,14 +59,17 @@ def finalizer_effects(scene: Scene) -> Iterable[FinalizerRemoved]:
         return
     view = scene.view
     data = _data(view, made)
+    going = made.after.terminating or made.before.terminating
+    # WHY: one controller may set it, and the one that does the work take it off.
+    finishes = scene.actor.user.username in view.history.habits.keepers(made.after.key.resource)
     for finalizer in lifted:
         owner, by_owner = owner_of(view, finalizer, scene.actor)
         yield FinalizerRemoved(
             target=victim_of(made.after),
             finalizer=finalizer,
             owner=owner,
-            by_owner=by_owner,
-            terminating=made.after.terminating or made.before.terminating,
+            by_owner=by_owner or (going and finishes),
+            terminating=going,
             remaining=_remaining(view, made, finalizer),
             data=data and not _has_served(view, made, finalizer),
         )

@@ -27,7 +27,7 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.keepers import has_run
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
-from suture.model.names import PODS, Resource
+from suture.model.names import DISRUPTION_BUDGETS, PODS, Resource
 from suture.model.writes import HOUR_S
 
 AWAY: Final = 3
@@ -64,12 +64,15 @@ def goes_alone(scene: Scene, lost: Collection[int]) -> bool:
 
 
 def _is_run(scene: Scene, row: int) -> bool:
-    """Whether a custom resource is what the one runs that has it, and is called the same."""
+    """Whether a custom resource is what the one runs that has it, and is called the same.
+
+    What holds its pod against drains goes along.
+    """
     view, resource = scene.view, scene.view.resource(row)
     return (
         is_custom(resource)
         and view.name(row) == view.name(view.controller(row))
-        and set(scene.kinds) == {resource, PODS}
+        and set(scene.kinds) - {DISRUPTION_BUDGETS} == {resource, PODS}
         and sum(lot.count for lot in scene.lots if lot.running) == 1
     )
 
