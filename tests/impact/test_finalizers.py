@@ -67,7 +67,7 @@ def test_who_sets_a_finalizer_owns_it() -> None:
 def test_who_does_the_work_may_take_off_what_another_set(*, going: bool) -> None:
     """One controller marks what another, who tells how far it is, takes down; not what stays."""
     view = view_of(thing(BALANCERS, "front", "prod"))
-    marks, works = operator("system:serviceaccount:ci:marker"), operator(CONTROLLER)
+    marks, works = (operator(f"system:serviceaccount:ci:{one}") for one in ("marker", "worker"))
     habits = view.history.habits
     habits.note(write(BALANCERS, None, balancer(FINALIZER, going=False), by=marks))
     status = write(
