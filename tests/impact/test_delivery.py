@@ -115,6 +115,15 @@ def test_a_selector_that_goes_wrong_is_no_turn(
     assert turned(view, labels) == ([False, False], ["selector"])
 
 
+def test_a_route_of_who_delivers_says_itself_how_much_goes_there() -> None:
+    """Its own, to what comes alone, at no weight between two releases."""
+    route = thing(INGRESSES, "web-canary", "prod", owners=[owner(ROLLOUT)])
+    route = replace(route, needs=(Need(Edge.ROUTES_TO, PREVIEW.key),))
+    sets = replica_set("a", ready=3), replica_set("b", ready=1)
+    view = view_of(ROLLOUT, *sets, ACTIVE, PREVIEW, route)
+    assert turned(view, hashed("b")) == ([True], ["role"])
+
+
 def test_only_who_keeps_the_pods_turns_services_to_the_next() -> None:
     """Anybody else takes the endpoints away."""
     view = view_of(ROLLOUT, replica_set("a", ready=3), replica_set("b", ready=0), ACTIVE, PREVIEW)
@@ -160,6 +169,18 @@ def test_sets_with_a_service_of_their_own_each_count_together(
     assert row is not None
     assert asked_for(view, row) == asked
     assert resize_explained(view, row, 0) is (asked == 0)
+
+
+@pytest.mark.parametrize(("named", "asked"), [("ab", 1), ("a", 3), ("b", 3), ("", 3)])
+def test_sets_whose_services_their_parent_names_count_together(named: str, asked: int) -> None:
+    """A stable set shrinks as its canary grows, and traffic is shifted by a route."""
+    fronts = {one: role(f"web-{one}", hashed(one)) for one in "ab"}
+    needs = tuple(Need(Edge.RULE, fronts[one].key, "", optional=True) for one in named)
+    sets = replica_set("a", ready=3), replica_set("b", ready=2)
+    view = view_of(replace(ROLLOUT, needs=needs), *sets, *fronts.values())
+    row = view.find(sets[0][0].key)
+    assert row is not None
+    assert asked_for(view, row) == asked
 
 
 def explained_service(*things: ClusterObject | list[ClusterObject], was: bool = False) -> bool:

@@ -11,6 +11,7 @@ from support.cluster import (
     delete,
     namespace,
     operator,
+    owner,
     service,
     thing,
     view_of,
@@ -210,3 +211,27 @@ def test_a_moved_part_that_is_named_yet_or_asked_by_all() -> None:
     assert not moved(named=(route,))[0]
     assert not moved(home="kube-system", name="kube-dns")[0]
     assert moved(home="kube-system", name="typha")[0]
+
+
+@pytest.mark.parametrize(
+    ("maker", "of_pod", "controlled", "explained"),
+    [
+        pytest.param(HANDLER, HANDLER, False, True, id="both-its-own"),
+        pytest.param(STRANGER, HANDLER, False, False, id="the-service-of-another"),
+        pytest.param(HANDLER, STRANGER, False, False, id="the-pod-of-another"),
+        pytest.param(HANDLER, HANDLER, True, False, id="a-controller-keeps-the-pod"),
+    ],
+)
+def test_who_made_a_service_and_its_bare_pods_takes_them_away(
+    maker: Actor, of_pod: Actor, *, controlled: bool, explained: bool
+) -> None:
+    """So the host has what runs in a virtual cluster, and follows it."""
+    owners = [owner(SHOP)] if controlled else []
+    facts = PodFacts(ready=True, node="node-1")
+    pod = thing(PODS, "web", "prod", labels={"app": "web"}, owners=owners, facts=facts)
+    facing = service("web", "prod")
+    view = view_of(SHOP, pod, facing)
+    for one, by in ((facing, maker), (pod, of_pod)):
+        view.history.note_created(one.uid, by.user.username, by.operator, one.key, START)
+    impact = impact_of(delete(pod, by=HANDLER), view, now=START.plus_s(90_000), by=HANDLER)
+    assert [one.explained for one in effects(impact, ServiceEmptied)] == [explained]

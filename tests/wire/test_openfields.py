@@ -54,6 +54,8 @@ def need(edge: Edge, to: Resource, name: str, namespace: str = "ns", key: str = 
             [need(Edge.RULE, SERVICES, "a"), need(Edge.LEADS_TO, SERVICES, "a")],
         ),
         ({"services": [{"name": "a"}]}, []),
+        ({"canary": {"canaryService": "a"}}, [need(Edge.RULE, SERVICES, "a")]),
+        ({"service": "a"}, []),
         ({"gates": ["a"]}, [need(Edge.PROVIDER, GATES, "a", at) for at in ("ns", "")]),
         (
             {"gateClassRef": {"kind": "Class", "name": "a"}},

@@ -87,6 +87,9 @@ TEXT_ENDS = "SecretName", "CredentialName", "ConfigMapName"
 """How a text ends that names one of these, with a word for what it is for. WHY not `Secret` alone:
 where such a text is the secret itself, its value would be kept as a name."""
 
+SERVICE_END = "Service"
+"""How a text ends that names a Service, with a word for what it is for: `canaryService`."""
+
 KEYED = frozenset({"name", "key"})
 """The fields of an object that names an entry of a Secret, and nothing beside it. SOURCE: core/v1
 SecretKeySelector."""
@@ -242,6 +245,8 @@ def _said(
         where = _sibling(at, elsewhere) if elsewhere in beside else place
         leads = to == SERVICES and not beside.keys().isdisjoint(("port", "servicePort"))
         yield Reference(at, TypeName.of(to), where, optional=True, leads=leads)
+    elif name.endswith(SERVICE_END) and field.type == "string":
+        yield Reference(at, TypeName.of(SERVICES), Place.SAME, optional=True)
     elif of is not None:
         inner = field.properties or {}
         if "name" in inner and inner["name"].type == "string":

@@ -17,6 +17,7 @@ from suture.wire.endings import STATUS
 from suture.wire.fieldrules import (
     HEEDED,
     SELECTOR_FIELDS,
+    SERVICE_END,
     SPEC,
     TEXT_ENDS,
     Schema,
@@ -45,6 +46,7 @@ _LABELS = Schema(type="object", additional_properties=_TEXT)
 _SELECTOR = Schema(type="object", properties={"matchLabels": _LABELS})
 _SELECTS = ("elector", "electors")
 _SPACES = "namespaceselector"
+_TELLING = (*_SELECTS, "Namespace", "Ref", SERVICE_END, *TEXT_ENDS)
 
 
 class OpenFields:
@@ -126,7 +128,7 @@ class OpenFields:
         if known is None:
             if len(self._telling) >= NAMES_KNOWN:
                 self._telling.clear()
-            known = name in HEEDED or name.endswith((*_SELECTS, "Namespace", "Ref", *TEXT_ENDS))
+            known = name in HEEDED or name.endswith(_TELLING)
             known = known or bool(self._meant(name))
             self._telling[name] = known
         return known

@@ -225,7 +225,9 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
     Of another workload of the type, behind the same Services: so progressive delivery keeps two
     ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
     more has been left by the traffic, for the other; so has one that is reached by a Service of its
-    own only, which the parent made for it. The proxy of a database is no member. Of another type
+    own only, which the parent made for it; and so has one whose Services the parent names, as it
+    does one of the other's: how much traffic goes to either it says in a route. The proxy of a
+    database is no member. Of another type
     the very pods that the workload selects: so what a Deployment runs is moved to a set, or to a
     kind of the operator's own, one in and one out.
     """
@@ -240,9 +242,16 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
             _selects(view, row, kind)
             if view.resource(child) != resource
             else not served.isdisjoint(_served(view, child))
-            or (left and _is_next(view, row, child))
+            or ((left or _paired(view, parent, row, child)) and _is_next(view, row, child))
         )
     )
+
+
+def _paired(view: GraphView, parent: int, row: int, other: int) -> bool:
+    """Whether a parent names each Service of one of its workloads, and one of another's."""
+    named = {one for one, _ in view.targets(parent, Edge.RULE)}
+    served = _served(view, row)
+    return bool(served) and served <= named and not named.isdisjoint(_served(view, other))
 
 
 def _selects(view: GraphView, workload: int, kind: int) -> bool:

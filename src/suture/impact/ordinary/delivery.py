@@ -54,13 +54,16 @@ def turns_to_next(scene: Scene, made: Rewritten, lost: Collection[int]) -> bool:
         return False
     view = scene.view
     first = next(iter(lost))
+    above = frozenset(view.controllers(first, CLIMBED))
     return (
         (
             _is_there(view, made.after.key.namespace, new.selector)
             or _comes(scene, first, old.selector, new.selector)
         )
         and any(
-            other != made.row and _alike(view, other, old.selector) and _read(view, made.row, other)
+            other != made.row
+            and _alike(view, other, old.selector)
+            and _read(view, made.row, other, above)
             for other in view.services_of(first)
         )
         and all(keeps_pod(scene, pod) for pod in lost)
@@ -231,7 +234,10 @@ def _alike(view: GraphView, service: int, selector: Selector) -> bool:
     )
 
 
-def _read(view: GraphView, service: int, other: int) -> bool:
-    """Whether every route to a Service is one to the other as well."""
-    routes = set(view.sources(service, Edge.ROUTES_TO))
-    return routes <= set(view.sources(other, Edge.ROUTES_TO))
+def _read(view: GraphView, service: int, other: int, above: Collection[int]) -> bool:
+    """Whether every route to a Service is one to the other as well, or of what keeps the pods.
+
+    Who delivers makes routes of its own, to what comes, and says in them how much goes there.
+    """
+    alone = set(view.sources(service, Edge.ROUTES_TO)) - set(view.sources(other, Edge.ROUTES_TO))
+    return all(view.controller(route) in above for route in alone)

@@ -334,6 +334,7 @@ def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
         given_up(scene, service, things)
         or goes_alone(scene, things)
         or _moved(scene, service, things)
+        or _kept_altogether(scene, service, things)
     ):
         return True
     if len(things) != 1:
@@ -359,6 +360,21 @@ def _moved(scene: Scene, service: int, things: Collection[int]) -> bool:
         and all(is_moved(scene, row) for row in (service, *things))
         and not is_dns(scene.view, service)
         and readers_of(scene, service) == []
+    )
+
+
+def _kept_altogether(scene: Scene, service: int, things: Collection[int]) -> bool:
+    """Whether the actor made a Service and the pods that it loses, and no controller keeps those.
+
+    So the host has what runs in a virtual cluster: who brought it knows alone when it ends. How
+    many pods it may take away at a time, counts tell.
+    """
+    view, identity = scene.view, scene.actor.user.username
+    return bool(things) and all(
+        view.history.created_by(view.uid(one)) == identity
+        and view.controller(one) < 0
+        and view.resource(one) == (SERVICES if one == service else PODS)
+        for one in (service, *things)
     )
 
 
