@@ -168,18 +168,18 @@ def field_rule(resource: Resource, field: FieldPath, says: Says) -> ReferenceRul
 
 
 def _called(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the rules of fields that hold a name, at the top of a spec or a status or one below.
+    """Yield the rules of fields that hold a name: at the top of a spec, one below, of a status.
 
     Which of them are called after a kind is told where it is known which kinds there are.
     """
     for top in (*SPEC, STATUS):
         part = (root.properties or {}).get(top) if root.properties else root
-        found = [] if part is None else _holding_names(top, part)
+        found = [] if part is None else _holding_names(top, part, deep=top != STATUS)
         if found:
             yield field_rule(resource, FieldPath((top,)), Called(tuple(found[:NAMING])))
 
 
-def _holding_names(top: str, whole: Schema) -> list[FieldPath]:
+def _holding_names(top: str, whole: Schema, *, deep: bool) -> list[FieldPath]:
     parts = [((top, name), schema) for name, schema in (whole.properties or {}).items()]
     deeper = [
         ((*steps, *way, name), schema)
@@ -187,6 +187,7 @@ def _holding_names(top: str, whole: Schema) -> list[FieldPath]:
         for way, shape in (((), part), (("",), part.items))
         if shape is not None
         for name, schema in (shape.properties or {}).items()
+        if deep
     ]
     return [FieldPath(steps) for steps, schema in (*parts, *deeper) if _holds_name(schema)]
 
