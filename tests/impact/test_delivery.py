@@ -180,7 +180,9 @@ def test_sets_whose_services_their_parent_names_count_together(named: str, asked
     view = view_of(replace(ROLLOUT, needs=needs), *sets, *fronts.values())
     row = view.find(sets[0][0].key)
     assert row is not None
-    assert asked_for(view, row) == asked
+    assert asked_for(view, row, after=1) == asked
+    # Its Service still leads to it: of nothing else is it the last.
+    assert asked_for(view, row) == 3
 
 
 def explained_service(*things: ClusterObject | list[ClusterObject], was: bool = False) -> bool:

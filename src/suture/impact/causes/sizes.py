@@ -50,7 +50,7 @@ def asked_for(
         wants = wanted_count(view, parent)
         if wants is not None:
             away = leeway(view, parent, row, wants, now) if least else 0
-            asked.append(wants - away - _beside(view, parent, row))
+            asked.append(wants - away - _beside(view, parent, row, after))
         elif (size := size_of(view, row)) and size in _left_for(view, parent, row):
             # WHY only then: a sum is a hint, which is believed of what it fits.
             asked.append(size)
@@ -110,7 +110,7 @@ def resize_explained(
         # WHY not nothing: a part of none says too little of another that would be stopped.
         and (
             (wants := wanted_count(view, parent)) == after
-            or (wants is not None and wants <= after + _beside(view, parent, row))
+            or (wants is not None and wants <= after + _beside(view, parent, row, after))
             or (after > 0 and after in _left_for(view, parent, row))
             or 0 < lowered_to(view, parent, row) <= after
             or (after > 0 and _part_of(view, parent, row)[1] == after)
@@ -219,15 +219,15 @@ def _part_of(view: GraphView, parent: int, row: int) -> tuple[str, int]:
     return max(own, key=lambda one: (len(one[0]), one[1]), default=("", 0))
 
 
-def _beside(view: GraphView, parent: int, row: int) -> int:
+def _beside(view: GraphView, parent: int, row: int, after: int) -> int:
     """Return how many Ready pods of a parent stand beside those of one of its workloads.
 
     Of another workload of the type, behind the same Services: so progressive delivery keeps two
     ReplicaSets, and what it asks for is what both have. One of these that no Service reaches any
     more has been left by the traffic, for the other; so has one that is reached by a Service of its
-    own only, which the parent made for it; and so has one whose Services the parent names, as it
-    does one of the other's: how much traffic goes to either it says in a route. The proxy of a
-    database is no member. Of another type
+    own only, which the parent made for it. So do two of which the parent names the Services, as
+    long as some of the one are left, `after`: how much traffic goes to either it says in a route.
+    The proxy of a database is no member. Of another type
     the very pods that the workload selects: so what a Deployment runs is moved to a set, or to a
     kind of the operator's own, one in and one out.
     """
@@ -242,7 +242,10 @@ def _beside(view: GraphView, parent: int, row: int) -> int:
             _selects(view, row, kind)
             if view.resource(child) != resource
             else not served.isdisjoint(_served(view, child))
-            or ((left or _paired(view, parent, row, child)) and _is_next(view, row, child))
+            or (
+                (left or (after > 0 and _paired(view, parent, row, child)))
+                and _is_next(view, row, child)
+            )
         )
     )
 
