@@ -31,7 +31,8 @@ from suture.model.rules import (
     TypeName,
 )
 
-SPEC, STATUS = FieldPath(("spec",)), FieldPath(("status",))
+SPEC = FieldPath(("spec",))
+STATUS = "status"
 
 
 class Named(msgspec.Struct, frozen=True, gc=False):
@@ -135,8 +136,6 @@ class KindRules(msgspec.Struct, frozen=True, gc=False):
         found.update(one.field for one in (*self.called, *self.reported))
         if self.open is not None:
             found.add(SPEC)
-            if self.open.kinds:
-                found.add(STATUS)
         return tuple(sorted(found))
 
 
@@ -302,7 +301,7 @@ class _Table:
             if meant and self._heeds(rule, source, field):
                 one = KindCalled(field, tuple(resource for _, resource in meant))
                 found = self._of[source]
-                said = found.reported if field.steps[0] == STATUS.name else found.called
+                said = found.reported if field.steps[0] == STATUS else found.called
                 said[one] = None
 
     def _beside(self, source: Resource) -> tuple[tuple[str, Resource], ...]:

@@ -84,12 +84,15 @@ class Declared:
             below.setdefault(path.steps[0], []).append(path.steps[1:])
         self._metadata = METADATA in below
         below.pop(METADATA, None)
+        if rules.open is not None:
+            # WHY nothing of it: that of what a pod owns alone is looked at, and some are large.
+            below.setdefault(STATUS, [])
         self._projections = {top: Projection(paths) for top, paths in below.items()}
         self._attributes = {top: f"raw_{at}" for at, top in enumerate(below)}
         self._last: tuple[Document, dict[str, object], tuple[KindRules, ...]] | None = None
         self._open = OpenFields(rules.open) if rules.open is not None else None
         self._names = bool(rules.named or rules.provided or rules.called or rules.open)
-        self._reports = bool(rules.reported or (rules.open is not None and rules.open.kinds))
+        self._reports = bool(rules.reported or rules.open)
         self._parents = [(one, re.compile(one.pattern)) for one in rules.parents]
         parts: dict[tuple[str, ...], list[str]] = {}
         for path in rules.pools:
@@ -155,10 +158,7 @@ class Declared:
                         found[need] = None
         meta = document.metadata or Meta()
         if self._reports and _is_of_pod(meta):
-            read, _ = self._telling(document, labels)
-            own = () if self._open is None else self._open.reported(read.get(STATUS))
-            for one_reported in (*self.rules.reported, *own):
-                found.update(dict.fromkeys(reported(one_reported, read, namespace)))
+            found.update(dict.fromkeys(self._reported(document, namespace, labels)))
         for parent, pattern in self._parents:
             name = _parent(parent, pattern, meta, labels)
             if name:
@@ -197,6 +197,20 @@ class Declared:
         return CustomFacts(
             wanted, tuple(selections), outside, wants, over, sizes, lists, parts, waits
         )
+
+    def _reported(
+        self, document: Document, namespace: str, labels: Mapping[str, str]
+    ) -> Iterator[Need]:
+        """Yield what the status of an object names, as far as its rules or its own fields tell."""
+        read, _ = self._telling(document, labels)
+        for rule in self.rules.reported:
+            yield from reported(rule, read, namespace)
+        if self._open is None:
+            return
+        raw = getattr(document, self._attributes[STATUS], ABSENT)
+        status = None if raw is ABSENT else plain(raw)
+        for rule in self._open.reported(status):
+            yield from reported(rule, {STATUS: status}, namespace)
 
     def _telling(
         self, document: Document, labels: Mapping[str, str]

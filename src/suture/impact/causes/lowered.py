@@ -202,6 +202,7 @@ class _Children:
 
     def that_are(self, count: int) -> list[str]:
         """Return by what those are remembered of which there are so many, or a few for each."""
+        # WHY these tell nothing of what is labelled: of such there may be as many for any reason.
         by_chance = [kind for kind in MANIFOLD if self._kinds.get(kind) == count]
         found = [
             kind for kind, has in self._kinds.items() if has == count and kind not in by_chance

@@ -286,16 +286,27 @@ class _PodSpec(msgspec.Struct, rename="camel", gc=False):
     restart_policy: str = ""
 
 
-class _PodStatus(msgspec.Struct, gc=False):
+class _Status(msgspec.Struct, gc=False):
     conditions: tuple[_Condition, ...] | None = None
 
 
-class _Pod(msgspec.Struct, gc=False):
+class _Conditioned(msgspec.Struct, gc=False):
+    status: _Status | None = None
+
+
+class _Pod(_Conditioned, gc=False):
     spec: _PodSpec | None = None
-    status: _PodStatus | None = None
 
 
+_conditioned_decoder = msgspec.json.Decoder(_Conditioned)
 _pod_decoder = msgspec.json.Decoder(_Pod)
+
+
+def denied(body: bytes) -> list[str]:
+    """Return the types of the conditions that are `False`, as the status of an object says."""
+    status = decoded(_conditioned_decoder, body, _Conditioned()).status
+    conditions = (status.conditions if status is not None else None) or ()
+    return [one.type for one in conditions if one.status == "False"]
 
 
 def pod_is_fit(body: bytes) -> bool:

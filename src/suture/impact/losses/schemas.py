@@ -10,6 +10,7 @@ Source: apiextensions/v1, pruning of unspecified fields.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -18,6 +19,10 @@ from suture.impact.ground.bodies import decoded
 from suture.impact.ground.change import Rewritten
 from suture.impact.scene import Scene, victim_of
 from suture.model.objects import CrdFacts
+
+_OWN: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
+"""What every object has, or its controller writes anew."""
+_ANYTHING: Final = frozenset({"all that it said"})
 
 
 class _Root(msgspec.Struct, gc=False):
@@ -57,10 +62,11 @@ def parts_unknown(scene: Scene, made: Rewritten) -> Iterator[EntriesDropped]:
         if parts is None or version not in old:
             continue
         had = old[version]
-        # WHY all: what kept whatever came is not told by its schema, and now nothing is kept.
-        had = had if had is not None or parts else _ANYTHING
-        gone = sorted(had - parts) if had is not None else []
-        if had is not None and gone:
+        if had is None:
+            # WHY all: what kept whatever came is not told by its schema, and now nothing is kept.
+            had = frozenset() if parts else _ANYTHING
+        gone = sorted(had - parts)
+        if gone:
             yield EntriesDropped(
                 holder=victim_of(made.after),
                 field=f"the schema of version {version}",
@@ -72,19 +78,12 @@ def parts_unknown(scene: Scene, made: Rewritten) -> Iterator[EntriesDropped]:
             )
 
 
-_ANYTHING = frozenset({"all that it said"})
-
-
 def _described(body: bytes) -> dict[str, frozenset[str] | None]:
     """Return which parts each served version describes; None for one that keeps whatever comes."""
     spec = decoded(_decoder, body, _Definition()).spec
     if spec is None or spec.preserve_unknown_fields:
         return {}
     return {one.name: _parts(one) for one in spec.versions if one.served}
-
-
-_OWN = frozenset({"apiVersion", "kind", "metadata", "status"})
-"""What every object has, or its controller writes anew."""
 
 
 def _parts(version: _Version) -> frozenset[str] | None:

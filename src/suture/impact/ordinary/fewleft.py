@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from suture.impact.causes.counters import taken_from
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import SIBLINGS, wanted_count
-from suture.impact.ground.bodies import decoded
+from suture.impact.ground.bodies import denied
 from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
+
+_WELL: Final = ("Ready", "Healthy", "Available")
+"""How conditions end that say whether a thing is well: `NodeHealthy` of a machine. SOURCE: API
+conventions, typical status properties."""
 
 
 def leaves_few(scene: Scene, row: int) -> bool:
@@ -39,36 +41,10 @@ def leaves_few(scene: Scene, row: int) -> bool:
     if len(children) > SIBLINGS or is_over(view, row):
         return False
     alike = [one for one in children if view.resource(one) == resource and not view.gone(one)]
-    if _is_unwell(scene.request.old_body):
+    if any(one.endswith(_WELL) for one in denied(scene.request.old_body)):
         return False
     left = sum(one != row and scene.stays(one) and not is_over(view, one) for one in alike)
     # WHY the larger: what is going yet was taken within the hour, or earlier.
     going = sum(view.terminating(one) for one in alike)
     gone = max(going, scene.counted(taken_from(view.uid(parent), resource)))
     return left * 2 < wants <= len(alike) - going + gone
-
-
-class _Condition(msgspec.Struct, gc=False):
-    type: str = ""
-    status: str = ""
-
-
-class _Status(msgspec.Struct, gc=False):
-    conditions: tuple[_Condition, ...] | None = None
-
-
-class _Object(msgspec.Struct, gc=False):
-    status: _Status | None = None
-
-
-_decoder = msgspec.json.Decoder(_Object)
-_WELL: Final = ("Ready", "Healthy", "Available")
-"""How conditions end that say whether a thing is well: `NodeHealthy` of a machine. SOURCE: API
-conventions, typical status properties."""
-
-
-def _is_unwell(body: bytes) -> bool:
-    """Whether an object says of itself that it is not well."""
-    status = decoded(_decoder, body, _Object()).status
-    conditions = (status.conditions if status is not None else None) or ()
-    return any(one.status == "False" and one.type.endswith(_WELL) for one in conditions)
