@@ -125,6 +125,12 @@ ERRING_FIRST = {"1 / (1 - 1) == 1 || true", "[1, 2].exists(x, 2 / (x - 1) == 2)"
         "effects.objects_removed.filter(o, effects.endpoints_lost.exists(e, e.before > 2)).size()",
         "effects.objects_removed.map(o, o.count + effects.objects_removed.map(o, o.count).sum())",
         "usage.exists(u, u.used > 0)",
+        # the same name within itself, and what is asked of it after
+        "effects.objects_removed.exists(x, x.victims.exists(x, x.name.size() > 1) && x.count > 3)",
+        "effects.objects_removed.all(o, o.victims.all(o, actor.groups.all(o, o != 'x') && o.name != ''))",
+        "effects.objects_removed.filter(o, o.count > 1).map(o, o.victims.filter(o, o.name != 'x').size())",
+        "effects.objects_removed.filter(o, o.count > 1 || 1 / o.counted > 0).exists(o, o.count == 4)",
+        "effects.objects_removed.exists(o, o.count == 1) ? 1 : effects.pods_lost.map(p, p.ready).sum()",
     ],
 )
 def test_expressions_by_name(expression: str) -> None:

@@ -68,9 +68,11 @@ def quick(
     maker = _Maker(variables, constants)
     try:
         body, _ = maker.make(root, {})
-    except (_Unknown, RecursionError):
+        code = code_of(body, maker.before)
+    # WHY of syntax: loops within loops within loops, of which Python takes twenty.
+    except (_Unknown, RecursionError, SyntaxError):
         return None
-    return types.FunctionType(code_of(maker.whole(body)), {**_GLOBALS, **maker.kept})
+    return types.FunctionType(code, {**_GLOBALS, **maker.kept})
 
 
 _Typed = tuple[ast.expr, ValueType | None]
@@ -92,15 +94,9 @@ class _Maker:
         self._variables = variables
         self._constants = constants
         self.kept: dict[str, object] = {}
-        self._before: list[ast.expr] = []
+        self._loops = 0
+        self.before: list[ast.expr] = []
         """What is the same for all items of a loop; read inside it as `b0`, `b1` and so on."""
-
-    def whole(self, body: ast.expr) -> ast.expr:
-        """Return an expression with what has to be taken before it."""
-        if not self._before:
-            return body
-        names = [f"b{number}" for number in range(len(self._before))]
-        return ast.Call(ast.Lambda(_arguments(*names), body), self._before, [])
 
     def make(self, node: Node, loop: Mapping[str, _Typed]) -> _Typed:
         """Return an expression in Python with its type, as far as that is known."""
@@ -125,8 +121,11 @@ class _Maker:
         if kind is None:
             raise _Unknown
         if name in self._constants:
+            value = self._constants[name]
+            if type(value) in {bool, int, str}:
+                return ast.Constant(value), kind  # type: ignore[arg-type]  # one of these
             key = f"k{len(self.kept)}"
-            self.kept[key] = self._constants[name]
+            self.kept[key] = value
             return _load(key), kind
         return ast.Subscript(_load("case"), ast.Constant(name), ast.Load()), kind
 
@@ -144,7 +143,8 @@ class _Maker:
             return self._once(fold, loop)
         over, kind = self.make(fold.over, loop)
         item = kind.item if isinstance(kind, ListOf) else None
-        variable = f"i{len(loop)}"
+        variable = f"i{self._loops}"
+        self._loops += 1
         inner = _Loop(variable, over, {**loop, fold.var: (_load(variable), item)})
         accumulator = Name(fold.accumulator)
         step = fold.step
@@ -174,8 +174,8 @@ class _Maker:
         if _reads(fold, frozenset(loop)):
             raise _Unknown
         made, kind = self.make(fold, {})
-        self._before.append(made)
-        return _load(f"b{len(self._before) - 1}"), kind
+        self.before.append(made)
+        return _load(f"b{len(self.before) - 1}"), kind
 
     def _list(self, fold: Fold, made: Node, asked: Node | None, loop: _Loop) -> _Typed:
         if fold.result != Name(fold.accumulator):
@@ -267,13 +267,6 @@ def _reads(node: Node, names: frozenset[str]) -> bool:
             return _reads(over, names) or any(_reads(one, inner) for one in (init, step, result))
         case Literal() | Other():
             return False
-
-
-def _arguments(*names: str) -> ast.arguments:
-    return ast.arguments(
-        posonlyargs=[], args=[ast.arg(name) for name in names],
-        kwonlyargs=[], kw_defaults=[], defaults=[],
-    )  # fmt: skip
 
 
 def _index(kind: ValueType | None, base: ast.expr, key: ast.expr) -> _Typed:
