@@ -51,7 +51,7 @@ def test_machine_code_of_other_sources_is_stale(
     plain = tmp_path / "suture" / "model" / "pair.py"
     plain.parent.mkdir()
     plain.write_text("@dataclass\nclass Pair:\n    left: int\n")
-    for name in ("errors", "judge", "verdict", "world"):
+    for name in ("answers", "errors", "judge", "verdict", "world"):
         (tmp_path / "suture" / f"{name}.py").touch()
     monkeypatch.setattr(native, "SRC", tmp_path)
     monkeypatch.setattr(native, "STAMP", tmp_path / "native.sha256")

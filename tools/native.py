@@ -34,6 +34,7 @@ ALSO = (
     "budget/sliding", "journal/writing", "judge", "model/covered", "model/difference",
     "model/history", "model/marks", "model/neighbourhood", "model/references", "model/targets",
     "model/writes", "policy/engines/quickcalls", "policy/evaluate", "policy/index",
+    "verdict",
 )  # fmt: skip
 """What judging spends its time in, besides the two rooms."""
 
@@ -94,7 +95,7 @@ def read_by() -> list[Path]:
     """
     package = SRC / "suture"
     rooms = (package / room for room in READ)
-    single = {package / f"{name}.py" for name in ("errors", "judge", "verdict", "world")}
+    single = {package / f"{name}.py" for name in ("answers", "errors", "judge", "verdict", "world")}
     return sorted(single | {path for room in rooms for path in room.rglob("*.py")})
 
 

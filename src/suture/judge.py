@@ -33,6 +33,7 @@ from suture.model.freezes import Freeze, holding
 from suture.model.grants import Exemption
 from suture.model.graph import GraphView
 from suture.model.names import Operation, Resource
+from suture.model.objects import NO_LABELS
 from suture.model.request import Collection, CollectionItem, Request, intent_of
 from suture.policy.evaluate import evaluate
 from suture.policy.rules import Case, Findings, Point, Usage
@@ -77,13 +78,21 @@ how its owner learns what it wants."""
 
 GRANTED: Final = Receipt(granted=True)
 
+_ADMISSION: Final = Point.ADMISSION
+_CREATE: Final = Operation.CREATE
+_DELETE: Final = Operation.DELETE
+_CONSEQUENCE: Final = IdentityKind.CONSEQUENCE
+_OPERATOR: Final = IdentityKind.OPERATOR
+_PERSON: Final = IdentityKind.PERSON
+# WHY named: to ask an enum for a member costs four times as much.
+
 
 def judge(
     request: Request,
     actor: Actor,
     world: World,
     now: Now,
-    point: Point = Point.ADMISSION,
+    point: Point = _ADMISSION,
     *,
     exempt: bool = True,
 ) -> Judgement:
@@ -97,7 +106,7 @@ def judge(
     intent = intent_of(request)
     view = world.view
     identity = actor.user.username
-    if point is Point.ADMISSION and not request.dry_run and request.operation is Operation.DELETE:
+    if point is _ADMISSION and not request.dry_run and request.operation is _DELETE:
         world.history.note_attempt(identity, request.object_uid, now)
     renames = world.history.believes_renames(identity, now)
     if world.overlay.holds(intent):
@@ -114,7 +123,7 @@ def judge(
         usage=_usage(world, actor, now),
         cluster=world.cluster,
         selector_known=_selector_known(request, world, now),
-        namespace_labels=view.namespace_labels(request.namespace),
+        namespace_labels=_space_labels(request, view, world),
         parent_labels=_parent_labels(request, view, world),
         confirmed=exempt and _confirmed(request, world, now),
     )
@@ -124,16 +133,16 @@ def judge(
             case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
             verdict=quarantined(actor),
         )  # fmt: skip
-    if actor.kind is IdentityKind.CONSEQUENCE:
+    if actor.kind is _CONSEQUENCE:
         if not unfounded(identity, change, impact, view):
-            if change.resized is not None and point is Point.ADMISSION and not request.dry_run:
+            if change.resized is not None and point is _ADMISSION and not request.dry_run:
                 remember_cut(view, identity, change.resized, now)
             # WHY: it carries out what somebody else asked for and was charged for.
             return Judgement(
                 case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
                 verdict=ALLOWED,
             )  # fmt: skip
-        decider = msgspec.structs.replace(actor, kind=IdentityKind.OPERATOR)
+        decider = msgspec.structs.replace(actor, kind=_OPERATOR)
         case = msgspec.structs.replace(case, actor=decider)
         # WHY no claims: every replica answers for these controllers, and only one of them charges.
         findings = Findings(findings.violations, ())
@@ -167,7 +176,7 @@ def _decided(
     window = _freeze(request, actor, change, world, now)
     if window is None and not findings.violations and not findings.claims:
         # WHY apart: so it is with nearly every request, and then there is nothing to weigh.
-        if not request.dry_run and case.point is Point.ADMISSION:
+        if not request.dry_run and case.point is _ADMISSION:
             _note(request, actor, world, change, now)
         return Judgement(
             case=case, change=change, findings=findings, claims=(), receipt=GRANTED,
@@ -175,7 +184,7 @@ def _decided(
         )  # fmt: skip
     exemption = _exemption(request, actor, world, now) if exempt else Exemption()
     if window is not None:
-        machine = actor.kind is IdentityKind.OPERATOR
+        machine = actor.kind is _OPERATOR
         by = exemption.lifts(FREEZE) if machine else ""
         findings = cautioned(findings, window, by)
         if machine and not by:
@@ -187,7 +196,7 @@ def _decided(
     if holds:
         findings = lifted(findings, exemption)
     barred = holds and bool(denying(findings))
-    traceless = barred or request.dry_run or case.point is not Point.ADMISSION
+    traceless = barred or request.dry_run or case.point is not _ADMISSION
 
     claims = claims_of(actor, findings.claims, (request.key,))
     peeks = traceless or _unmarked(exemption, request, world, now)
@@ -198,10 +207,11 @@ def _decided(
             peeks = traceless or _unmarked(exemption, request, world, now)
             claims, receipt = left, _weighed(left, case, world, now, peeks=peeks)
     verdict = decide(findings, actor, receipt)
-    unmarked = not verdict.denies and _unmarked(exemption, request, world, now)
-    if not (traceless or unmarked or verdict.denies):
+    denies = verdict.denies
+    unmarked = not denies and _unmarked(exemption, request, world, now)
+    if not (traceless or unmarked or denies):
         _note(request, actor, world, change, now, charged=bool(claims))
-    if verdict.denies and actor.kind is IdentityKind.PERSON:
+    if denies and actor.kind is _PERSON:
         verdict = asked_again(verdict, request)
     elif _waits(verdict, request) and world.patience.is_over(intent_of(request), now):
         verdict = waited(verdict)
@@ -212,8 +222,8 @@ def _decided(
         claims=claims,
         receipt=receipt,
         verdict=verdict,
-        evidence=evidence_of(change, world.view, now) if verdict.denies else (),
-        grants=() if verdict.denies else tuple(exemption.taken.values()),
+        evidence=evidence_of(change, world.view, now) if denies else (),
+        grants=() if denies else tuple(exemption.taken.values()),
         unmarked=unmarked,
     )
 
@@ -232,7 +242,7 @@ def _weighed(
 
 def _confirmed(request: Request, world: World, now: Now) -> bool:
     """Whether a person marked the very object that a request deletes."""
-    return request.operation is Operation.DELETE and world.consents.confirms(
+    return request.operation is _DELETE and world.consents.confirms(
         request.object_uid, request.old_body, now
     )
 
@@ -244,9 +254,14 @@ def _parent_labels(request: Request, view: GraphView, world: World) -> Mapping[s
     return view.labels_at(request.key)
 
 
+def _space_labels(request: Request, view: GraphView, world: World) -> Mapping[str, str]:
+    """Return the labels of a request's namespace, where some policy asks for them."""
+    return view.namespace_labels(request.namespace) if world.policies.reads_space else NO_LABELS
+
+
 def _exemption(request: Request, actor: Actor, world: World, now: Now) -> Exemption:
     """Return what people allowed of a request; a person who was refused may have confirmed it."""
-    if actor.kind is IdentityKind.PERSON and world.consents.was_refused(intent_of(request), now):
+    if actor.kind is _PERSON and world.consents.was_refused(intent_of(request), now):
         uid, body = request.object_uid, request.old_body
         if world.consents.confirms(uid, body, now, within_s=RECONSIDER_S):
             return Exemption(confirmed=True)
@@ -279,7 +294,7 @@ def note_refused(judgement: Judgement, world: World, now: Now) -> None:
     request = judgement.case.request
     if request.dry_run:
         return
-    if judgement.case.actor.kind is IdentityKind.PERSON:
+    if judgement.case.actor.kind is _PERSON:
         world.consents.note_refused(intent_of(request), now)
     elif _waits(judgement.verdict, request):
         world.patience.note_waiting(intent_of(request), now)
@@ -292,7 +307,7 @@ def _waits(verdict: Verdict, request: Request) -> bool:
     a freeze window, whose end is known.
     """
     return (
-        verdict.denies and verdict.retry_after_s is not None and request.subresource != "eviction"
+        verdict.retry_after_s is not None and verdict.denies and request.subresource != "eviction"
     )
 
 
@@ -362,7 +377,7 @@ def _written(change: Change, view: GraphView) -> str:
 
 def note_made(request: Request, actor: Actor, world: World, now: Now) -> None:
     """Remember who makes an object; also of what was not judged, and passed."""
-    if request.operation is Operation.CREATE and not request.subresource and request.new:
+    if request.operation is _CREATE and not request.subresource and request.new:
         world.history.note_created(
             request.new.uid, actor.user.username, actor.operator, request.key, now
         )

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from enum import StrEnum
+from typing import Final
 
 import msgspec
 
+from suture.answers import Answer, Reason, Verdict
 from suture.budget.claims import Account, Claim, Receipt, Shortfall
 from suture.model.actor import Actor, IdentityKind, Stage
 from suture.model.clock import Now
@@ -22,60 +23,53 @@ from suture.model.names import ObjectKey, Operation
 from suture.model.request import Request
 from suture.policy.rules import POLICY_ERROR, ClaimAsked, EnforcementAction, Finding, Findings
 
-MESSAGE_CHARS = 300
+__all__ = [
+    "ALLOWED",
+    "FROZEN",
+    "GRANTED",
+    "HUMAN",
+    "MESSAGE_CHARS",
+    "Answer",
+    "Reason",
+    "Verdict",
+    "asked_again",
+    "cautioned",
+    "claims_of",
+    "decide",
+    "denying",
+    "enforced",
+    "erring",
+    "frozen",
+    "lifted",
+    "quarantined",
+    "refusal_message",
+    "span",
+    "waited",
+    "waived",
+]
+
+MESSAGE_CHARS: Final = 300
 """LIMIT: a refusal's message: one line of an operator's log; warnings share 4,096 in all."""
 
 
-class Answer(StrEnum):
-    """What the API server is told."""
+_ALLOW: Final = Answer.ALLOW
+_WARN: Final = Answer.WARN
+_DENY: Final = Answer.DENY
+_DENIES: Final = EnforcementAction.DENY
+_DRYRUN: Final = EnforcementAction.DRYRUN
+_OPERATOR: Final = IdentityKind.OPERATOR
+_PERSON: Final = IdentityKind.PERSON
+# WHY named: to ask an enum for a member costs four times as much.
 
-    ALLOW = "allow"
-    WARN = "warn"
-    DENY = "deny"
-
-
-class Reason(msgspec.Struct, frozen=True, gc=False):
-    """Why, as a stable code, the constraint that says so, and words for the caller."""
-
-    code: str
-    constraint: str
-    message: str
-
-
-class Verdict(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Suture's answer to one request.
-
-    `would` is the answer that the stage `enforce` had given: reports and drills read it.
-    `status` is the HTTP status of a refusal: 403, or 429 with `retry_after_s` when it will pass.
-    """
-
-    answer: Answer
-    would: Answer
-    reasons: tuple[Reason, ...] = ()
-    message: str = ""
-    warnings: tuple[str, ...] = ()
-    status: int = 403
-    retry_after_s: int | None = None
-    advice: str = ""
-    """What to do about a refusal, `DECISION` standing for its id; empty: have it explained."""
-    hints: tuple[str, ...] = ()
-    """More to do, as warnings of their own."""
-
-    @property
-    def denies(self) -> bool:
-        """Whether the request is refused."""
-        return self.answer is Answer.DENY
-
-
-ALLOWED = Verdict(answer=Answer.ALLOW, would=Answer.ALLOW)
+ALLOWED: Final = Verdict(answer=_ALLOW, would=_ALLOW)
 
 
 def quarantined(actor: Actor) -> Verdict:
     """Return the answer to a write of an operator that a person has quarantined."""
     words = f"operator is quarantined: {actor.quarantined}"
     return Verdict(
-        answer=Answer.DENY,
-        would=Answer.DENY,
+        answer=_DENY,
+        would=_DENY,
         reasons=(Reason("quarantined", "quarantine", words),),
         message=words,
     )
@@ -88,7 +82,7 @@ def claims_of(
 
     A claim whose constraint does not deny is no claim: what it would have cost is in the report.
     """
-    return tuple(
+    claims = [
         Claim(
             budget=f"{one.budget.constraint}/{one.budget.name}",
             holder=actor.operator,
@@ -100,12 +94,13 @@ def claims_of(
             retry_after_s=one.budget.retry_after_s,
         )
         for one in asked
-        if one.amount > 0 and one.enforcement is EnforcementAction.DENY
-    )
+        if one.amount > 0 and one.enforcement is _DENIES
+    ]
+    return tuple(claims)
 
 
-FROZEN = "frozen"
-GRANTED = "granted"
+FROZEN: Final = "frozen"
+GRANTED: Final = "granted"
 
 
 def frozen(window: Freeze, now: Now) -> Verdict:
@@ -115,8 +110,8 @@ def frozen(window: Freeze, now: Now) -> Verdict:
     """
     reason = Reason(FROZEN, POLICY, _frozen_words(window))
     return Verdict(
-        answer=Answer.DENY,
-        would=Answer.DENY,
+        answer=_DENY,
+        would=_DENY,
         reasons=(reason,),
         message=_sentence(reason),
         status=429,
@@ -225,8 +220,8 @@ def waited(verdict: Verdict) -> Verdict:
 
 def enforced(actor: Actor) -> bool:
     """Whether a refusal would reach this actor: an operator enforced, or a person who confirms."""
-    return (actor.kind is IdentityKind.OPERATOR and actor.stage is Stage.ENFORCE) or (
-        actor.kind is IdentityKind.PERSON and actor.stage is Stage.CONFIRM
+    return (actor.kind is _OPERATOR and actor.stage is Stage.ENFORCE) or (
+        actor.kind is _PERSON and actor.stage is Stage.CONFIRM
     )
 
 
@@ -235,7 +230,7 @@ def denying(findings: Findings) -> list[Finding]:
     return [
         finding
         for finding in findings.violations
-        if finding.enforcement is EnforcementAction.DENY and finding.code != POLICY_ERROR
+        if finding.enforcement is _DENIES and finding.code != POLICY_ERROR
     ]
 
 
@@ -244,7 +239,7 @@ def erring(findings: Findings) -> list[Finding]:
     return [
         finding
         for finding in findings.violations
-        if finding.code == POLICY_ERROR and finding.enforcement is EnforcementAction.DENY
+        if finding.code == POLICY_ERROR and finding.enforcement is _DENIES
     ]
 
 
@@ -260,21 +255,21 @@ def decide(findings: Findings, actor: Actor, receipt: Receipt) -> Verdict:
     warned = [
         _reason(finding)
         for finding in findings.violations
-        if finding not in denials and finding.enforcement is not EnforcementAction.DRYRUN
+        if finding not in denials and finding.enforcement is not _DRYRUN
     ]
     if not reasons:
         if not warned:
             return ALLOWED
         return Verdict(
-            answer=Answer.WARN,
-            would=Answer.WARN,
+            answer=_WARN,
+            would=_WARN,
             reasons=tuple(warned),
             warnings=tuple(map(_sentence, warned)),
         )
     retry = _retry_after(denials, receipt)
     return Verdict(
         answer=_staged(actor),
-        would=Answer.DENY,
+        would=_DENY,
         reasons=tuple(reasons + warned),
         message=_sentence(reasons[0]),
         warnings=tuple(map(_sentence, reasons + warned)) if _heard(actor) else (),
@@ -283,13 +278,13 @@ def decide(findings: Findings, actor: Actor, receipt: Receipt) -> Verdict:
     )
 
 
-HUMAN = frozenset({IdentityKind.PERSON, IdentityKind.BREAK_GLASS})
+HUMAN: Final = frozenset({IdentityKind.PERSON, IdentityKind.BREAK_GLASS})
 
 
 def _staged(actor: Actor) -> Answer:
     if enforced(actor):
-        return Answer.DENY
-    return Answer.WARN if _heard(actor) else Answer.ALLOW
+        return _DENY
+    return _WARN if _heard(actor) else _ALLOW
 
 
 def _heard(actor: Actor) -> bool:
@@ -308,7 +303,7 @@ def _shortfall(short: Shortfall, asked: Iterable[ClaimAsked]) -> Reason:
         for one in asked
         if (one.budget.constraint, one.budget.name, one.key)
         == (constraint, budget, short.claim.key)
-        and one.enforcement is EnforcementAction.DENY
+        and one.enforcement is _DENIES
     ]
     words = same[0].message if same else ""
     # WHY the sum: what is asked for one effect after the other is spent in one write.

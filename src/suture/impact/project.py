@@ -26,10 +26,12 @@ def project(request: Request, view: GraphView) -> Change:
     """Return what a request would change, as the model sees it now."""
     match request.operation:
         case Operation.DELETE:
-            return _removal(request, view, *_targets(request, view))
+            rows, doubt = _targets(request, view)
+            return _removal(request, view, rows, doubt)
         case Operation.CREATE if request.subresource == "eviction":
             pod = ObjectKey(PODS, request.namespace, request.key.name)
-            return _removal(request, view, *_one(view, pod, ""))
+            rows, doubt = _one(view, pod, "")
+            return _removal(request, view, rows, doubt)
         case Operation.UPDATE:
             return updated(request, view)
         case Operation.CREATE:

@@ -5,6 +5,8 @@ Made once a request. What several effects read is looked up once and kept here.
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.impact.causes.causes import Causes
 from suture.impact.causes.explained import tied, was_made_by
 from suture.impact.causes.parents import maker_of
@@ -23,6 +25,8 @@ from suture.model.names import PODS, SECRETS, ObjectKey, Resource
 from suture.model.objects import ClusterObject
 from suture.model.request import Request
 from suture.model.writes import HOUR_S, number
+
+_KEPT_BY: Final = Edge.MANAGED_BY
 
 
 class Scene:
@@ -143,7 +147,7 @@ class Scene:
         found = self._marks.get(row)
         if found is None:
             view = self.view
-            found = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+            found = [view.key(one) for one, _ in view.targets(row, _KEPT_BY)]
             self._marks[row] = found
         return found
 

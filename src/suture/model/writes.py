@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice, pairwise
 from typing import Final, TypeVar
@@ -67,9 +68,14 @@ each, 1 MB: people mark what is dear to them, by hand. Past it the first is prot
 _NO_SIZES: Final[Mapping[str, int]] = {}
 _STRIDE: Final = 4
 _NS: Final = 1_000_000_000
+
+NUMBERS: Final = 512
+"""LIMIT: numbers of texts that are remembered, 0.2 kB each: a judgement asks for those of its actor
+and of its objects again and again."""
 _VERSION: Final = 1
 
 
+@lru_cache(NUMBERS)
 def number(text: str) -> int:
     """Return a number for a text: equal for equal texts, over restarts too; 63 bits."""
     return int.from_bytes(blake2b(text.encode(errors="replace"), digest_size=8).digest()) >> 1

@@ -195,6 +195,8 @@ class PolicySet:
     """Whether some rule reads no effect, and so is asked of cases that have none."""
     reads_labels: bool = field(init=False)
     """Whether some match or expression asks for labels of the request's object."""
+    reads_space: bool = field(init=False)
+    """Whether some expression asks for the labels of the request's namespace."""
     reads_usage: bool = field(init=False)
     """Whether some expression reads what operators have spent."""
     index: Index = field(init=False, repr=False, compare=False)
@@ -214,6 +216,7 @@ class PolicySet:
         selected = any(bound.match.selector is not None for bound in self.constraints)
         reads = {name for bound in self.constraints for rule in bound.rules for name in rule.reads}
         object.__setattr__(self, "reads_labels", selected or "request.labels" in reads)
+        object.__setattr__(self, "reads_space", "request.namespaceLabels" in reads)
         object.__setattr__(self, "reads_usage", "usage" in reads)
         shown = {
             name: tuple(field for field, _ in record.fields if field in words)

@@ -37,6 +37,10 @@ from suture.model.names import (
 from suture.model.objects import ClaimFacts, CustomFacts, PodFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import HOUR_S
 
+_KEPT_BY: Final = Edge.MANAGED_BY
+_PARENT: Final = Edge.PARENT
+_SCALES: Final = Edge.SCALES
+
 GENERATION: Final = 64
 """LIMIT: objects that go with a generation that is no longer in use; more are more than that."""
 
@@ -64,7 +68,7 @@ def parents_of(view: GraphView, row: int) -> list[int]:
     """Return what asks for an object: its controller, and who finds it by label or name."""
     controller = view.controller(row)
     found = [controller] if controller >= 0 else []
-    found += view.there(row, Edge.PARENT)
+    found += view.there(row, _PARENT)
     return list(dict.fromkeys(found))
 
 
@@ -329,7 +333,7 @@ def _parts(view: GraphView, row: int) -> set[Resource]:
 
 def manager_ends(view: GraphView, row: int) -> bool:
     """Whether the application or release that keeps an object is going."""
-    return all_end(view, [one for one, _ in view.targets(row, Edge.MANAGED_BY)])
+    return all_end(view, [one for one, _ in view.targets(row, _KEPT_BY)])
 
 
 def all_end(view: GraphView, managers: Iterable[int]) -> bool:
@@ -364,20 +368,21 @@ def accountable(view: GraphView, row: int) -> list[int]:
     named after; the node and the pods that use an attachment; its namespace. Of them those that are
     there.
     """
-    found: dict[int, None] = {}
-    if view.resource(row) == VOLUME_ATTACHMENTS:
+    found: list[int] = []
+    resource = view.resource(row)
+    if resource == VOLUME_ATTACHMENTS:
         nodes, pods = attached(view, row)
-        found.update(dict.fromkeys((*nodes, *pods)))
+        found += nodes
+        found += pods
     for one in (row, *view.controllers(row, CLIMBED)):
-        found.update((owner.row, None) for owner in view.owners(one) if owner.present)
-        found.update(dict.fromkeys(view.there(one, Edge.PARENT)))
-        found.update(dict.fromkeys(view.there(one, Edge.MANAGED_BY)))
-        found.update(dict.fromkeys(view.sources(one, Edge.SCALES)))
-    members = statefulset_of(view, view.key(row))
+        found += [owner.row for owner in view.owners(one) if owner.present]
+        found += view.there(one, _PARENT)
+        found += view.there(one, _KEPT_BY)
+        found += view.sources(one, _SCALES)
+    members = statefulset_of(view, view.key(row)) if resource == CLAIMS else None
     if members is not None:
-        found[members[0]] = None
+        found.append(members[0])
     home = view.find(ObjectKey(NAMESPACES, "", view.namespace(row)))
     if home is not None:
-        found[home] = None
-    found.pop(row, None)
-    return list(found)
+        found.append(home)
+    return [one for one in dict.fromkeys(found) if one != row]

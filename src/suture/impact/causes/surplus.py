@@ -6,10 +6,14 @@ LIMIT: what each can spare is handed out once, to whichever of its children is a
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.impact.causes.parents import counts_children, has_idle, has_sets, spare
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import PODS, Resource
+
+_PARENT: Final = Edge.PARENT
 
 
 class Surplus:
@@ -24,7 +28,7 @@ class Surplus:
     def lets_go(self, row: int, resource: Resource) -> bool:
         """Whether every parent that counts its children lets one go, which is then this one."""
         view = self._view
-        if resource != PODS and not (view.names_by(Edge.PARENT) or has_sets(view, resource)):
+        if resource != PODS and not (view.names_by(_PARENT) or has_sets(view, resource)):
             return False
         parents = self._counting(row, resource)
         if not parents or not all(self._has_spare(one, resource) for one in parents):
@@ -38,7 +42,7 @@ class Surplus:
 
     def _counting(self, row: int, resource: Resource) -> list[int]:
         view = self._view
-        parents = [parent for parent, _ in view.targets(row, Edge.PARENT)]
+        parents = [parent for parent, _ in view.targets(row, _PARENT)]
         if not parents and (resource == PODS or has_sets(view, resource)):
             controller = view.controller(row)
             if controller >= 0 and counts_children(view.resource(controller), resource):

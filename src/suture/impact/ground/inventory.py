@@ -18,6 +18,8 @@ from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.objects import CustomFacts
 
+_KEPT_BY: Final = Edge.MANAGED_BY
+
 FINALIZERS: Final = 1024
 """LIMIT: sets of finalizers of which it is remembered whose they are; clusters have a hundred."""
 
@@ -33,7 +35,7 @@ def with_inventories(
     view: GraphView, direct: tuple[int, ...], taken: tuple[int, ...]
 ) -> tuple[int, ...]:
     """Return what goes along with `direct`, to which `taken` is known, inventories included."""
-    if not view.names_by(Edge.MANAGED_BY):
+    if not view.names_by(_KEPT_BY):
         return taken
     level = [*direct, *taken]
     # WHY first: nearly nothing has a finalizer of somebody's own, and columns tell.
@@ -66,7 +68,7 @@ def _kept(view: GraphView, rows: list[int]) -> list[int]:
         and not leaves_all(view, row)
         and not was_suspended(view, row)
     ]
-    return list(dict.fromkeys(one for row in keepers for one in view.sources(row, Edge.MANAGED_BY)))
+    return list(dict.fromkeys(one for row in keepers for one in view.sources(row, _KEPT_BY)))
 
 
 def leaves_all(view: GraphView, row: int) -> bool:

@@ -28,6 +28,8 @@ from suture.model.names import CLAIMS, KUBE_SYSTEM, NAMESPACES, PODS, STATEFUL_S
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import DAY_S, HOUR_S, WEEK_S
 
+_KEPT_BY: Final = Edge.MANAGED_BY
+
 READERS: Final = 64
 """LIMIT: objects that name one Service and are asked whose they are; what more of them read is
 nobody's to give up."""
@@ -45,17 +47,19 @@ def made_lately(scene: Scene, row: int) -> bool:
     """
     view = scene.view
     born = view.created(row)
-    within_s = WEEK_S if _in_new_space(scene, row) else DAY_S
     queue, seen = [row], set[int]()
     while queue:
         current = queue.pop()
         if current in seen or view.created(current) > born:
             continue
-        if scene.made(current, within_s):
+        # WHY last: whose the namespace is matters only of what the actor made.
+        if scene.made(current, WEEK_S) and (
+            scene.made(current, DAY_S) or _in_new_space(scene, row)
+        ):
             return True
         seen.add(current)
         queue += view.owner_rows(current)
-        queue += view.there(current, Edge.MANAGED_BY)
+        queue += view.there(current, _KEPT_BY)
     return False
 
 

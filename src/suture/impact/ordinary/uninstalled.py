@@ -29,6 +29,8 @@ from suture.model.names import (
     ObjectKey,
 )
 
+_KEPT_BY: Final = Edge.MANAGED_BY
+
 STATUS, UNINSTALLING = "status", "uninstalling"
 """What the record of a release says while all of it is taken away."""
 
@@ -68,7 +70,7 @@ def is_uninstalled(scene: Scene, row: int) -> bool:
     view = scene.view
     marks = scene.marks(row)
     # WHY first: hardly anything bears two marks, and only then records are looked for.
-    if len(marks) < 2 or not _unchanged(scene, view.targets(row, Edge.MANAGED_BY)):
+    if len(marks) < 2 or not _unchanged(scene, view.targets(row, _KEPT_BY)):
         return False
     return any(_goes_whole(scene, key) for key in marks)
 
@@ -81,14 +83,14 @@ def leaves_its_users(scene: Scene, row: int) -> bool:
     view = scene.view
     if not any(key.resource == RELEASES for key in scene.marks(row)):
         return False
-    for manager, _ in view.targets(row, Edge.MANAGED_BY):
+    for manager, _ in view.targets(row, _KEPT_BY):
         # WHY first: few releases keep a class, and only then records are looked for.
         classes = _classes_of(view, manager)
         if (
             classes
             and _goes_whole(scene, view.key(manager))
             and view.used_from_outside(
-                classes, _NAMED_BY, {*view.sources(manager, Edge.MANAGED_BY), *scene.removed}
+                classes, _NAMED_BY, {*view.sources(manager, _KEPT_BY), *scene.removed}
             )
         ):
             return True
@@ -109,7 +111,7 @@ def _classes_of(view: GraphView, manager: int) -> list[int]:
         one
         for resource in CLASSES
         for one in view.rows(resource)[:CLASSES_ASKED]
-        if any(by == manager for by, _ in view.targets(one, Edge.MANAGED_BY))
+        if any(by == manager for by, _ in view.targets(one, _KEPT_BY))
     ]
 
 
@@ -132,13 +134,13 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
     asked = Counter(
         (manager, view.resource(row))
         for row in going
-        for manager in _unchanged(scene, view.targets(row, Edge.MANAGED_BY))
+        for manager in _unchanged(scene, view.targets(row, _KEPT_BY))
     )
     for (manager, resource), count in asked.items():
         gone = count + scene.counted(counter_of(view.uid(manager), resource))
         if gone <= PART:
             continue
-        kept = view.sources(manager, Edge.MANAGED_BY)
+        kept = view.sources(manager, _KEPT_BY)
         if len(kept) > KEPT_ASKED:
             continue
         rest = [

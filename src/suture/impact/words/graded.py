@@ -55,6 +55,10 @@ def severity(effect: Effect) -> Severity:
             return _endpoints(effect)
         case ForeignWrite():
             return _NOTABLE if effect.manager_lives and not effect.explained else _MINOR
+        case RouteBroken():
+            return _unless(effect.self_healing, effect.explained, _SEVERE)
+        case ExternalDeleted():
+            return _SEVERE if effect.count > effect.explained else _MINOR
         case PodsLost():
             return _NOTABLE if effect.lasting else _MINOR
         case PodsRestarted():
@@ -62,8 +66,6 @@ def severity(effect: Effect) -> Severity:
         case PlacementLost():
             return _SEVERE if effect.gone == effect.running else _NOTABLE
         case ServiceEmptied():
-            return _unless(effect.self_healing, effect.explained, _SEVERE)
-        case RouteBroken():
             return _unless(effect.self_healing, effect.explained, _SEVERE)
         case AdmissionPathBroken():
             if effect.fail_closed and not effect.self_healing:
@@ -96,8 +98,6 @@ def severity(effect: Effect) -> Severity:
             if effect.explained or (effect.planned == effect.nodes and not effect.unplaced):
                 return _MINOR
             return _SEVERE if effect.unplaced else _NOTABLE
-        case ExternalDeleted():
-            return _SEVERE if effect.count > effect.explained else _MINOR
         case FinalizerRemoved():
             return _MINOR if effect.by_owner else _SEVERE if effect.data else _NOTABLE
         case OwnerInvalid():

@@ -90,10 +90,21 @@ _PIECES: Final = {
 
 def phrase(line: Told) -> str:
     """Return what happens to the subject of a line, in words."""
-    numbers = {"count": line.count, "before": line.before, "after": line.after}
-    return "".join(
-        f"{text}{numbers[number]:,}" if number else text for text, number in _PIECES[line.effect]
-    )
+    words = ""
+    for text, number in _PIECES[line.effect]:
+        words += text
+        if number == "count":
+            words += _digits(line.count)
+        elif number == "before":
+            words += _digits(line.before)
+        elif number == "after":
+            words += _digits(line.after)
+    return words
+
+
+def _digits(number: int) -> str:
+    # WHY apart: most numbers are small, and to ask for commas costs five times as much.
+    return str(number) if 0 <= number < 1000 else f"{number:,}"
 
 
 def told(effect: Effect) -> Told:
@@ -110,6 +121,14 @@ def told(effect: Effect) -> Told:
             return _of(effect, effect.service, effect.before, effect.after)
         case ForeignWrite():
             return _of(effect, effect.target, 1, 1, 1)
+        case RouteBroken():
+            return _of(effect, effect.route, effect.before, 0, victims=(effect.service,))
+        case ExternalDeleted():
+            return _line(
+                effect, f"{effect.resource} ({effect.why})", effect.population,
+                effect.population - effect.count, effect.count, effect.victims,
+                counted=effect.count - effect.explained,
+            )  # fmt: skip
         case PodsLost():
             after = effect.before - effect.count
             return _of(effect, effect.maker, effect.before, after, victims=effect.victims)
@@ -120,8 +139,6 @@ def told(effect: Effect) -> Told:
             return _of(effect, effect.workload, before, after, effect.gone)
         case ServiceEmptied():
             return _of(effect, effect.service, effect.before, 0)
-        case RouteBroken():
-            return _of(effect, effect.route, effect.before, 0, victims=(effect.service,))
         case AdmissionPathBroken():
             subject = f"{words_of(effect.source)} {effect.path}".rstrip()
             before = max(0, effect.before)
@@ -161,12 +178,6 @@ def told(effect: Effect) -> Told:
             return _line(
                 effect, f"nodes {effect.how}", effect.open_before, effect.open_after,
                 effect.nodes, effect.victims,
-            )  # fmt: skip
-        case ExternalDeleted():
-            return _line(
-                effect, f"{effect.resource} ({effect.why})", effect.population,
-                effect.population - effect.count, effect.count, effect.victims,
-                counted=effect.count - effect.explained,
             )  # fmt: skip
         case FinalizerRemoved():
             subject = f"{words_of(effect.target)} {effect.finalizer}"

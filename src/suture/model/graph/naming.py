@@ -17,6 +17,8 @@ from suture.model.graph.graph import Graph
 from suture.model.graph.places import Kind
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
 
+_KEPT_BY: Final = Edge.MANAGED_BY
+
 FEW: Final = 8
 """LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
 
@@ -33,13 +35,13 @@ class Naming:
 
     def marked(self, rows: Sequence[int]) -> dict[int, int]:
         """Return the releases and applications that keep some objects, each with its first one."""
-        if not self.names_by(Edge.MANAGED_BY):
+        if not self.names_by(_KEPT_BY):
             return {}
         if len(rows) <= FEW:
             return self._marked_few(rows)
         first: dict[int, int] = {}
-        asked = {*self._graph.details.edges[Edge.MANAGED_BY], self._graph.details.shared}
-        for places, details, targets in self._levels(rows, Edge.MANAGED_BY):
+        asked = {*self._graph.details.edges[_KEPT_BY], self._graph.details.shared}
+        for places, details, targets in self._levels(rows, _KEPT_BY):
             kinds = set(details)
             for detail in kinds & asked:
                 ends, at = targets, places
@@ -49,7 +51,7 @@ class Naming:
                 # The last one that is written stays, which is the first one of each.
                 earliest = dict(zip(reversed(ends), reversed(at), strict=True))
                 for target, place in earliest.items():
-                    for one in self._pointed(detail, target, Edge.MANAGED_BY):
+                    for one in self._pointed(detail, target, _KEPT_BY):
                         known = first.get(one)
                         if known is None or place < known:
                             first[one] = place
@@ -59,7 +61,7 @@ class Naming:
     def _marked_few(self, rows: Sequence[int]) -> dict[int, int]:
         found: dict[int, int] = {}
         for row in rows:
-            marks = {mark for mark, _ in self.targets(row, Edge.MANAGED_BY)}
+            marks = {mark for mark, _ in self.targets(row, _KEPT_BY)}
             found.update((mark, row) for mark in sorted(marks) if mark not in found)
         return found
 

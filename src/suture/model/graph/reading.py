@@ -6,6 +6,7 @@ Knows what the columns mean; changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from suture.model.edges import Edge, Need
@@ -31,6 +32,15 @@ from suture.model.references import POLICY_OF, SELECTING, parameters, selections
 from suture.model.selectors import Selector
 
 NO_GVK: Final = Gvk("", "", "")
+
+LABEL_SETS: Final = 512
+"""LIMIT: sets of labels that stay read, 1 kB each: a judgement asks several times for those of one
+object, and of its namespace."""
+
+
+@lru_cache(LABEL_SETS)
+def _labels(raw: bytes) -> Labels:
+    return Labels(raw)
 
 
 class Readable(Storage):
@@ -85,7 +95,7 @@ class Readable(Storage):
     def labels(self, row: int) -> Labels | None:
         """Return the labels of the object in a row; None for none."""
         raw = self.label_bytes(row)
-        return Labels(raw) if raw else None
+        return _labels(raw) if raw else None
 
     def label_bytes(self, row: int) -> bytes:
         """Return the labels of the object in a row as they are written; empty for none."""

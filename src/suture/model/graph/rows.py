@@ -30,6 +30,9 @@ NEED_SET: Final = 128
 """Not an object: what several objects need alike."""
 
 NO_UID: Final = bytes(16)
+TEXTS: Final = 64
+"""LIMIT: uids kept as they are written, 0.2 kB each: a judgement asks for those of its few objects
+again and again."""
 _SPREAD: Final = 0x9E3779B1  # any odd number: places are small numbers, hashes are not
 _LOW_BITS: Final = 31
 _LOW: Final = (1 << _LOW_BITS) - 1
@@ -44,7 +47,7 @@ class Rows:
     __slots__ = (
         "_free", "_hash", "_next", "by_name", "by_uid", "created", "deleted",
         "epochs", "extra", "flags", "hashes", "labels", "names", "odd_times", "odd_uids",
-        "odd_versions", "place", "secret", "traits", "uids", "versions",
+        "odd_versions", "place", "secret", "texts", "traits", "uids", "versions",
     )  # fmt: skip
 
     COLUMNS: ClassVar[tuple[str, ...]] = (
@@ -78,6 +81,8 @@ class Rows:
         self.traits = integers()
         self.deleted: dict[int, float] = {}
         self.odd_uids: dict[int, str] = {}
+        self.texts: dict[int, str] = {}
+        """Some uids by row, as they are written. INVARIANT: `set_uid` alone gives a row another."""
         self.odd_versions: dict[int, str] = {}
         self.odd_times: dict[int, float] = {}
         self.by_name = HashTable(self.hashes.__getitem__)
@@ -241,6 +246,14 @@ class Rows:
 
     def uid(self, row: int) -> str:
         """Return a row's uid as it is written."""
+        known = self.texts.get(row)
+        if known is None:
+            if len(self.texts) >= TEXTS:
+                self.texts.clear()
+            known = self.texts[row] = self._uid_text(row)
+        return known
+
+    def _uid_text(self, row: int) -> str:
         text = self.uids[row << 4 : (row << 4) + 16].hex()
         if self.odd_uids and row in self.odd_uids:
             return self.odd_uids[row]
@@ -254,6 +267,7 @@ class Rows:
         `odd` is its text where that cannot be had back from its bytes.
         """
         self.uids[row << 4 : (row << 4) + 16] = uid
+        self.texts.pop(row, None)
         if odd:
             self.odd_uids[row] = odd
         elif self.odd_uids:
