@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from functools import partial
+from typing import Final
 
 import structlog
 
@@ -46,6 +47,8 @@ __all__ = [
 ]
 
 log = structlog.get_logger(__name__)
+
+_BREAK_GLASS: Final = IdentityKind.BREAK_GLASS
 
 CONFIRM_S = 0.1
 """LIMIT: the live reads before a refusal, all at once: a read takes about 3 ms, one retry 10."""
@@ -184,7 +187,7 @@ def _told(verdict: Verdict, impact: Impact, asked: Asked, rim: Rim) -> bytes:
     """Return an answer, in its caller's words already, as bytes, and tell whoever measures."""
     request = asked.request
     rim.signals.decided(asked.lane, verdict, (rim.clock().mono_ns - asked.now.mono_ns) / 1e9)
-    if asked.actor.kind is IdentityKind.BREAK_GLASS and not request.dry_run:
+    if asked.actor.kind is _BREAK_GLASS and not request.dry_run:
         _alarm(request, asked.decision, rim)
     told = with_impact(verdict, impact) if request.dry_run else verdict
     return encode_review(request.uid, told, asked.decision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 import msgspec
 
@@ -15,6 +16,11 @@ from suture.model.actor import IdentityKind
 from suture.model.attribution import Cause
 from suture.verdict import ALLOWED, Answer, Verdict, refusal_message
 
+_BREAK_GLASS: Final = IdentityKind.BREAK_GLASS
+_CONSEQUENCES: Final = Lane.CONSEQUENCES
+_DENY: Final = Answer.DENY
+# WHY named: to ask an enum for a member costs four times as much, and each review asks often.
+
 HELD_BYTES = 16_384
 """LIMIT: bodies of a dry run that is held as it is until somebody asks for its line; with all that
 are held 8 MB. Two of a large Deployment have as much."""
@@ -25,7 +31,7 @@ def addressed(verdict: Verdict, decision: str) -> Verdict:
     if verdict is ALLOWED or not verdict.reasons:
         return verdict
     advice = verdict.advice.replace("DECISION", decision) or f"run: suture explain {decision}"
-    prefix = "would be refused: " if verdict.would is Answer.DENY else ""
+    prefix = "would be refused: " if verdict.would is _DENY else ""
     warnings = [
         refusal_message(reason, decision, advice, prefix=prefix) for reason in verdict.reasons
     ]
@@ -47,7 +53,7 @@ def line_of(
     if not notable(judgement, lane):
         return None
     entry = _line(judgement, message, asked, rim)()
-    if lane is Lane.CONSEQUENCES:
+    if lane is _CONSEQUENCES:
         return _tied(entry, world.attribution.cause_of(request))
     if judgement.change.removed and not (judgement.verdict.denies or request.dry_run):
         world.attribution.admitted(request, asked.decision, asked.actor.operator)
@@ -59,7 +65,7 @@ def held(judgement: Judgement, message: str, asked: Asked, rim: Rim) -> bool:
     request, lane = asked.request, asked.lane
     small = len(request.old_body) + len(request.new_body) <= HELD_BYTES
     # WHY not of consequences: what they follow from is known now, and not for ever.
-    if not (request.dry_run and small) or lane is Lane.CONSEQUENCES:
+    if not (request.dry_run and small) or lane is _CONSEQUENCES:
         return False
     if notable(judgement, lane):
         rim.journal.hold(asked.decision, _line(judgement, message, asked, rim))
@@ -87,9 +93,9 @@ def notable(judgement: Judgement, lane: Lane) -> bool:
     """Whether a decision gets a line of its own."""
     return (
         lane.destructive
-        or lane is Lane.CONSEQUENCES
+        or lane is _CONSEQUENCES
         or judgement.verdict is not ALLOWED
-        or judgement.case.actor.kind is IdentityKind.BREAK_GLASS
+        or judgement.case.actor.kind is _BREAK_GLASS
         or bool(judgement.case.impact.effects)
     )
 

@@ -18,7 +18,11 @@ from suture.model.graph import GraphView
 from suture.model.names import PODS, ObjectKey, Operation, Propagation, Resource
 from suture.model.request import Collection, CollectionItem, One, Request
 
-FINALIZED: Final = {"orphan": Propagation.ORPHAN, "foregroundDeletion": Propagation.FOREGROUND}
+_CREATE: Final = Operation.CREATE
+_FOREGROUND: Final = Propagation.FOREGROUND
+_ORPHAN: Final = Propagation.ORPHAN
+
+FINALIZED: Final = {"orphan": _ORPHAN, "foregroundDeletion": _FOREGROUND}
 """What a finalizer on an object says of its dependents, where the delete says nothing."""
 
 
@@ -82,10 +86,10 @@ def _removal(
 ) -> Change:
     """Return the change that takes `targets` away, unless they are on their way out already."""
     fresh = tuple(row for row in targets if not view.terminating(row))
-    evicted = request.operation is Operation.CREATE
+    evicted = request.operation is _CREATE
     orphaning = [row for row in fresh if _orphans(request, view, row)]
     if not orphaning:
-        foreground = request.options.propagation is Propagation.FOREGROUND
+        foreground = request.options.propagation is _FOREGROUND
         roots = fresh if foreground else leaving_in_time(view, fresh)
         cascaded = with_inventories(view, fresh, closure(view, roots))
         return Change(fresh, cascaded, evicted=evicted, doubt=doubt)
@@ -106,8 +110,8 @@ def _orphans(request: Request, view: GraphView, row: int) -> bool:
     """
     asked = request.options.propagation
     if asked is not None:
-        return asked is Propagation.ORPHAN
+        return asked is _ORPHAN
     for finalizer in view.finalizers(row):
         if finalizer in FINALIZED:
-            return FINALIZED[finalizer] is Propagation.ORPHAN
-    return default_propagation(view.resource(row)) is Propagation.ORPHAN
+            return FINALIZED[finalizer] is _ORPHAN
+    return default_propagation(view.resource(row)) is _ORPHAN

@@ -33,6 +33,8 @@ ENDPOINTS: Final = Resource("", "endpoints")
 _BOUND: Final = frozenset({"kubernetes.io/pv-protection"})
 """The finalizer of a volume, lifted when no claim is bound to it."""
 
+_BACKGROUND: Final = Propagation.BACKGROUND
+_ORPHAN: Final = Propagation.ORPHAN
 _ORPHANS_BY_DEFAULT: Final = frozenset({JOBS, REPLICATION_CONTROLLERS})
 
 
@@ -42,7 +44,7 @@ def default_propagation(resource: Resource) -> Propagation:
     Source: DefaultGarbageCollectionPolicy of each registry strategy; only `batch/v1` Jobs and
     ReplicationControllers orphan, for the sake of old clients.
     """
-    return Propagation.ORPHAN if resource in _ORPHANS_BY_DEFAULT else Propagation.BACKGROUND
+    return _ORPHAN if resource in _ORPHANS_BY_DEFAULT else _BACKGROUND
 
 
 def closure(
