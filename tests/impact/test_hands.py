@@ -19,7 +19,7 @@ from support.cluster import (
     thing,
     workload,
 )
-from suture.impact.causes.counters import taken_from
+from suture.impact.causes.counters import back_again, kept_back, ran_in, taken_from
 from suture.impact.effects import ObjectsRemoved, RouteBroken, ServiceEmptied
 from suture.model.actor import Actor
 from suture.model.clock import Now
@@ -381,6 +381,28 @@ def test_a_workload_that_was_only_tried(
     assert found["deployments.apps"] == wanted
 
 
+def test_a_part_that_is_there_again_is_not_tried() -> None:
+    """Its parent was told to have one again, and the operator made it: the next delete is stale."""
+    things = trial({"app": "canary"})
+    view = cluster(DATABASE, things, made={"canary": ME})
+    view.history.writes.count(back_again(DATABASE.uid), START)
+    found = effects(impact_of(delete(things[0]), view, now=at(0.5)), ObjectsRemoved)
+    assert {one.resource: one.wanted for one in found}["deployments.apps"] == 1
+
+
+@pytest.mark.parametrize(
+    ("refused", "explained"), [pytest.param(5, True, id="a few"), pytest.param(6, False, id="more")]
+)
+def test_who_was_refused_several_workloads_gives_nothing_up(
+    refused: int, *, explained: bool
+) -> None:
+    """What it made is its own, but it takes whatever it finds."""
+    things = workload("shop")
+    view = cluster(things, [service("shop")], made={"shop": ME})
+    view.history.writes.count(kept_back(ME), START, refused)
+    assert emptied(view, delete(things[0]), hours=0.5) == [explained]
+
+
 GENERATOR = operator("system:serviceaccount:argocd:generator")
 BESIDE = "system:serviceaccount:argocd:controller"
 APPLICATION = msgspec.structs.replace(
@@ -453,3 +475,39 @@ def test_an_application_at_rest_goes_as_one_thing(
     view = cluster([APPLICATION], things, pods, [kept(service("shop"))], front, made={})
     found = effects(impact_of(delete(APPLICATION), view, now=at(48)), ObjectsRemoved)
     assert sum(one.counted_cascaded for one in found) == counted
+
+
+IDLE = [service(f"port-{at}") for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("beside", "left", "ran", "counted"),
+    [
+        pytest.param([], [], 0, 0, id="nothing else is there"),
+        pytest.param([], [], 1, 3, id="something ran a moment ago"),
+        pytest.param([thing(BALANCERS, "one", "prod")], [], 0, 3, id="something may have it run"),
+        pytest.param(workload("web"), [], 0, 4, id="something runs"),
+        pytest.param(
+            [],
+            [
+                msgspec.structs.replace(
+                    thing(INGRESSES, "front", "beside"),
+                    needs=(Need(Edge.ROUTES_TO, service("port-0").key),),
+                )
+            ],
+            0,
+            1,
+            id="something that stays names one",
+        ),
+    ],
+)
+def test_idle_services_of_a_namespace_in_which_nothing_runs(
+    beside: list[ClusterObject], left: list[ClusterObject], ran: int, counted: int
+) -> None:
+    """They lead nowhere, so that nobody loses anything with them; else each is one that is lost."""
+    space = thing(NAMESPACES, "prod")
+    view = cluster(space, IDLE, beside, left, made={})
+    view.history.writes.count(ran_in("prod"), START, ran)
+    found = effects(impact_of(delete(space), view, now=at(0.5)), ObjectsRemoved)
+    kinds = ("services", "deployments.apps")
+    assert sum(one.counted for one in found if one.resource in kinds) == counted

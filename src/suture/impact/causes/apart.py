@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from suture.impact.causes.agreed import ends_as_agreed
+from suture.impact.causes.blank import is_blank
 from suture.impact.causes.bound import bound_ends, bound_wants
 from suture.impact.causes.labelled import (
     label_names_ended,
@@ -39,14 +40,16 @@ class Apart:
         self._parents: dict[int, ObjectKey | None] = {}
 
     def ends(self, row: int) -> bool:
-        """Whether an object ends with another parent, or by what it says itself."""
+        """Whether an object ends with another parent, or by what it says, which may be nothing."""
         view, now = self._view, self._now
+        body = self._body if row == self._named else b""
         return (
             label_parent_ends(view, row, self._parent(row), now)
             or label_names_ended(view, row, self._identity, now)
             or bound_ends(view, row)
             or ends_as_agreed(view, row, now)
-            or time_is_up(view, row, now, self._body if row == self._named else b"")
+            or time_is_up(view, row, now, body)
+            or is_blank(view, row, body)
         )
 
     def wanted(self, row: int, removed: Collection[int]) -> bool:

@@ -103,6 +103,11 @@ def cleared(identity: str) -> str:
     return f"cleared/{identity}"
 
 
+def ran_in(namespace: str) -> str:
+    """Name the counter of workloads that were taken away from a namespace, and not at rest."""
+    return f"ran/{namespace}"
+
+
 def kept_up(identity: str) -> str:
     """Name the counter of workloads that an actor was refused to scale to nothing."""
     return f"kept-up/{identity}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from suture.impact.causes.counters import cleared
+from suture.impact.causes.counters import cleared, ran_in
 from suture.impact.ground.readers import services_reaching
 from suture.model.clock import Now
 from suture.model.edges import Edge
@@ -60,10 +60,16 @@ def keeper_rests(view: GraphView, pod: int, now: Now | None) -> bool:
 
 
 def remember_rest(view: GraphView, rows: Iterable[int], identity: str, now: Now) -> None:
-    """Remember of workloads that go at rest who takes them, and which Services led to them."""
+    """Remember of workloads that go at rest who takes them, and which Services led to them.
+
+    Of the others, that their namespace had something that ran.
+    """
     for row in rows:
         facts = view.facts(row) if view.resource(row) in RESTABLE else None
-        if not isinstance(facts, WorkloadFacts) or not _has_none(view, row, facts):
+        if not isinstance(facts, WorkloadFacts):
+            continue
+        if not _has_none(view, row, facts):
+            view.history.writes.count(ran_in(view.namespace(row)), now)
             continue
         view.history.writes.count(cleared(identity), now)
         for one in services_behind(view, row):
@@ -132,6 +138,14 @@ def services_behind(view: GraphView, row: int) -> list[int]:
         return services_reaching(view, kinds)
     facts = view.facts(row)
     if not isinstance(facts, WorkloadFacts) or facts.replicas != 0:
+        return []
+    return services_led(view, row)
+
+
+def services_led(view: GraphView, row: int) -> list[int]:
+    """Return the Services that reach every pod of a workload, those that it has not too."""
+    facts = view.facts(row)
+    if not isinstance(facts, WorkloadFacts):
         return []
     chosen = view.selecting(view.namespace(row), _labels_asked(facts))
     return [one for one in chosen if view.resource(one) == SERVICES]

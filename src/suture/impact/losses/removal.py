@@ -31,6 +31,7 @@ from suture.impact.ordinary.hands import (
     idle_of_hand,
     is_passing,
     is_trial,
+    leads_nowhere,
     made_before,
     made_lately,
     member_replaced,
@@ -56,6 +57,7 @@ from suture.model.names import (
     CRDS,
     DAEMON_SETS,
     ENDPOINT_SLICES,
+    NAMESPACES,
     PODS,
     SECRETS,
     SERVICES,
@@ -209,7 +211,7 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
     for row in left:
         if counted(view, row) and not _counted_as_maker(view, row, causes.removed):
             direct = row in scene.direct
-            if _is_idle(scene, row) if direct else few and idle_along(scene, row):
+            if _is_idle(scene, row) if direct else few and _is_idle_along(scene, row):
                 continue
             if resource == CRDS and not direct and _takes_nothing(scene, row):
                 continue
@@ -222,6 +224,11 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
 def _is_idle(scene: Scene, row: int) -> bool:
     """Whether an object that is deleted is at rest, and goes by the hand of who may say so."""
     return idle_of_hand(scene, row) or is_cleared_away(scene, row)
+
+
+def _is_idle_along(scene: Scene, row: int) -> bool:
+    """Whether an object that goes along is at rest, or nothing is left that it could lead to."""
+    return idle_along(scene, row) or (NAMESPACES in scene.kinds and leads_nowhere(scene, row))
 
 
 def _takes_nothing(scene: Scene, definition: int) -> bool:

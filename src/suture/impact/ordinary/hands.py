@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from suture.impact.causes.counters import dropped, taken_from
+from suture.impact.causes.counters import back_again, dropped, kept_back, ran_in, taken_from
 from suture.impact.causes.explained import RECREATED_BY, lives_beside
 from suture.impact.causes.parents import SIBLINGS, maker_of, mounting, selects_apart, wanted_count
 from suture.impact.causes.resting import rests
@@ -24,7 +24,15 @@ from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import CLAIMS, KUBE_SYSTEM, NAMESPACES, PODS, STATEFUL_SETS, ObjectKey
+from suture.model.names import (
+    CLAIMS,
+    KUBE_SYSTEM,
+    NAMESPACES,
+    PODS,
+    STATEFUL_SETS,
+    WORKLOADS,
+    ObjectKey,
+)
 from suture.model.objects import CustomFacts, ServiceFacts, WorkloadFacts
 from suture.model.writes import DAY_S, HOUR_S, WEEK_S
 
@@ -33,6 +41,12 @@ _KEPT_BY: Final = Edge.MANAGED_BY
 READERS: Final = 64
 """LIMIT: objects that name one Service and are asked whose they are; what more of them read is
 nobody's to give up."""
+
+REFUSED: Final = 5
+"""LIMIT: workloads that an actor was refused to delete within the hour, and may still give up its
+own: who was refused more takes whatever it finds, and that is a sweep."""
+
+RUNNING: Final = WORKLOADS | {PODS}
 
 AT_WORK: Final = 64
 """LIMIT: objects below a custom resource that are asked whether they run, 1 us each; what has more
@@ -206,13 +220,16 @@ def is_trial(scene: Scene, row: int) -> bool:
     """Whether a workload was only tried: the actor made it within the hour.
 
     It goes alone, Services that reach it have others, and what it is of was there before that hour:
-    where both are new, it may be a child of the next life that is taken for one of the last. So
-    operators try out whether a pod would fit before they give it a place.
+    where both are new, it may be a child of the next life that is taken for one of the last. Nor
+    where that got a part back within the hour: what is made then was asked for. So operators try
+    out whether a pod would fit before they give it a place.
     """
     view = scene.view
     parent = view.controller(row)
     # WHY both: where the making of the one is remembered, that of the other would be.
     if scene.change.direct != (row,) or not scene.made(row) or parent < 0 or scene.is_new(parent):
+        return False
+    if scene.counted(back_again(view.uid(parent))):
         return False
     pods = scene.kinds.get(PODS, ())
     reaching = {service for pod in pods for service in scene.causes.services_of(pod)}
@@ -264,6 +281,8 @@ def given_up(scene: Scene, service: int, lost: Collection[int]) -> bool:
     # WHY twice: most go by another hand than they were made by, and then nothing more is read.
     if not lost or scene.change.evicted or not of_one_hand(scene, [service, *lost]):
         return False
+    if scene.counted(kept_back(scene.actor.user.username)) > REFUSED:
+        return False
     readers = readers_of(scene, service)
     if readers is None or not of_one_hand(scene, [service, *lost, *readers]):
         return False
@@ -298,6 +317,23 @@ def idle_along(scene: Scene, row: int) -> bool:
     if not rests(view, row, scene.now) or scene.causes.wanted(row):
         return False
     return readers_of(scene, row) == []
+
+
+def leads_nowhere(scene: Scene, row: int) -> bool:
+    """Whether a Service without pods goes with a namespace in which nothing runs or is to run.
+
+    Nothing that goes runs, or has anything run, and all that names the Service goes along. Not
+    within the hour after a workload was taken from there that ran: that may be the same sweep.
+    """
+    view = scene.view
+    facts = view.facts(row)
+    if not isinstance(facts, ServiceFacts) or facts.selector is None:
+        return False
+    if any(kind in RUNNING or is_custom(kind) for kind in scene.kinds):
+        return False
+    if scene.counted(ran_in(view.namespace(row))) or view.serving_count(row):
+        return False
+    return not scene.causes.wanted(row) and readers_of(scene, row) == []
 
 
 def is_dropped(scene: Scene, row: int) -> bool:

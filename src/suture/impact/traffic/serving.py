@@ -28,6 +28,7 @@ from suture.impact.scene import Scene
 from suture.impact.traffic.away import members_away, taken_and_away
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.networkpolicies import is_dns
+from suture.impact.traffic.restarting import members_restarted
 from suture.impact.traffic.selection import next_keepers
 from suture.impact.traffic.shrinking import left_ready, taken_from_services
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
@@ -45,10 +46,12 @@ ServingEffect = EndpointsLost | ServiceEmptied
 class Loss:
     """What one Service loses: how many ready endpoints, and whether all of it heals by itself."""
 
-    __slots__ = ("exact", "explained", "healing", "lost", "things")
+    __slots__ = ("away", "exact", "explained", "healing", "lost", "things")
 
     def __init__(self) -> None:
         self.lost = 0
+        self.away = 0
+        """Members that were restarted and are not back: the Service had them too."""
         self.healing = True
         self.explained = True
         self.exact = True
@@ -127,6 +130,10 @@ def _losses(scene: Scene) -> dict[int, Loss]:
     made = change.rewritten
     if made is not None and made.after.key.resource == PODS and made.row not in scene.removed:
         _relabelled(scene, losses, made)
+    for service, going, away in members_restarted(scene):
+        loss = losses.setdefault(service, Loss())
+        loss.add(going, healing=True, is_explained=False)
+        loss.away += away
     return losses
 
 
@@ -272,7 +279,7 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     is_explained = loss.explained or traffic_left(view, row, scene.removed, scene.now)
     if after == 0 and not (is_explained or loss.healing):
         is_explained = _let_go(scene, row, loss.things or ()) or _stopped(scene, row, before)
-    had = before + view.leaving_endpoints(row)
+    had = before + view.leaving_endpoints(row) + loss.away
     # WHY not of one that is left none: that is told whatever it had.
     if after and not is_explained:
         had += (
@@ -281,8 +288,8 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
             else members_away(scene, row)
         )
     yield from _told(
-        scene, row, before, after,
-        peak=had, healing=loss.healing, is_explained=is_explained, confidence=confidence,
+        scene, row, before, after, peak=had, healing=loss.healing, is_explained=is_explained,
+        confidence=confidence, least=had if loss.away else 0,
     )  # fmt: skip
 
 
@@ -296,8 +303,12 @@ def _told(
     healing: bool,
     is_explained: bool,
     confidence: Confidence = Confidence.EXACT,
+    least: int = 0,
 ) -> Iterable[ServingEffect]:
-    """Tell of the endpoints that a Service loses, and whether it is left with none."""
+    """Tell of the endpoints that a Service loses, and whether it is left with none.
+
+    `least`: how many pods are to be there at least, whether they are or not.
+    """
     yield EndpointsLost(
         service=scene.victim(row),
         before=before,
@@ -312,7 +323,7 @@ def _told(
             service=scene.victim(row),
             before=before,
             self_healing=healing,
-            declared=declared_size(scene.view, row),
+            declared=max(least, declared_size(scene.view, row)),
             explained=is_explained,
             confidence=confidence,
         )
