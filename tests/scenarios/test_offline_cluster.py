@@ -751,3 +751,100 @@ def test_whoever_starts_now_reads_marks_by_the_applications_that_are_there() -> 
             "count": 1,
         },
     )
+
+
+def on_a_cluster_of(body: Body, *objects: Object) -> None:
+    """Run a test on a predicted cluster with these objects in it."""
+
+    async def as_they_are(things: Any) -> Any:
+        return things
+
+    async def main() -> None:
+        place = Offline()
+        async with place.reached() as cluster:
+            await populate(cluster, World("test", "run"), objects, (), as_they_are)
+            await body(place, OfflineClient(place.server))
+
+    run_jumping(main())
+
+
+def dressed(shape: str, **parameters: Any) -> list[Object]:
+    """Return the objects of a shape, with what all of them get."""
+    return SHAPES[shape](**parameters).dressed()
+
+
+def pinned(name: str, **spec: Any) -> Object:
+    """Return a pod that says where it may run."""
+    metadata = {"name": name, "namespace": "shop", "labels": {"app": name}}
+    containers = [{"name": "app", "image": "registry.example/app:1"}]
+    return {
+        "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
+        "spec": {"containers": containers, **spec},
+    }  # fmt: skip
+
+
+def on_hosts(*names: str, label: str = "kubernetes.io/hostname") -> Object:
+    expression = {"key": label, "operator": "In", "values": list(names)}
+    return {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+
+
+def test_a_pod_goes_where_its_affinity_and_its_volume_are() -> None:
+    """And waits where no node is that; what asks for nothing goes to the emptiest."""
+    nodes = dressed("nodes", count=3)
+    local = {
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"},
+        "spec": {
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "", "local": {"path": "/disk"},
+            "claimRef": {"namespace": "shop", "name": "data"},
+            "nodeAffinity": {"required": on_hosts("worker-2")},
+        },
+    }  # fmt: skip
+    claim = {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "shop"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "storageClassName": "", "volumeName": "disk",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }  # fmt: skip
+
+    def near(*names: str) -> Object:
+        asked = {"requiredDuringSchedulingIgnoredDuringExecution": on_hosts(*names)}
+        return {"nodeAffinity": asked}
+
+    mounted = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+
+    async def body(place: Offline, _: OfflineClient) -> None:
+        def node(name: str) -> str:
+            pod = place.store.find(PODS, "shop", name)
+            assert pod is not None
+            return str(pod.spec.get("nodeName", ""))
+
+        assert node("near") == "worker-1"
+        assert node("far") == ""
+        assert node("with-disk") == "worker-2"
+        assert node("elsewhere") == ""
+
+    on_a_cluster_of(
+        body, *nodes, local, claim,
+        pinned("near", affinity=near("worker-1")), pinned("far", affinity=near("worker-9")),
+        pinned("with-disk", volumes=mounted),
+        pinned("elsewhere", volumes=mounted, affinity=near("worker-1")),
+    )  # fmt: skip
+
+
+def test_pods_find_nodes_that_a_custom_resource_owns() -> None:
+    """What owns nodes is made before them, and not with the workloads that are to run there."""
+    machine = {"apiVersion": "machines.example.com/v1", "kind": "Machine", "name": "pool-0"}
+    group = machine["apiVersion"].partition("/")[0]
+    shapes = dressed(
+        "crd-with-instances", count=1, kind="Machine", group=group, scope="Cluster", prefix="pool"
+    ) + dressed("nodes", count=2, owner=machine)
+    pods = [pinned(f"pod-{at}") for at in range(12)]
+
+    async def body(place: Offline, _: OfflineClient) -> None:
+        used = {pod.spec["nodeName"] for pod in place.store.all(PODS)}
+        assert used >= {"worker-0", "worker-1"}
+
+    on_a_cluster_of(body, *pods, *shapes)

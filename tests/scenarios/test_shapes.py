@@ -91,6 +91,39 @@ def test_owners_and_annotations_count() -> None:
     assert said == {("app-0", "app-0", "of-0"), ("app-1", "app-1", "of-1")}
 
 
+def test_an_owner_that_does_not_control() -> None:
+    """Some operators own what they make, and do not call themselves its controller."""
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "of"}
+    shape = msgspec.convert(
+        {"count": 1, "owner": owner, "owner_controls": False}, SHAPES["services-with-deployments"]
+    )
+    owners = [one["metadata"].get("ownerReferences", []) for one in shape.dressed()]
+    assert {one["controller"] for some in owners for one in some} == {False}
+
+
+def test_namespaces_have_an_owner() -> None:
+    """Of other populations they are what it stands on, and nobody's; here they are the things."""
+    owner = {"apiVersion": "capsule.example.com/v1", "kind": "Tenant", "name": "team-{i}"}
+    shape = msgspec.convert({"count": 2, "owner": owner}, SHAPES["namespaces"])
+    assert [one["metadata"]["ownerReferences"][0]["name"] for one in shape.dressed()] == [
+        "team-0", "team-1",
+    ]  # fmt: skip
+
+
+def test_a_definition_without_a_status_of_its_own() -> None:
+    """A status is a field as any other then, and who writes it writes the object."""
+    (plain,), (apart,) = (
+        [
+            one["spec"]["versions"][0]
+            for one in made("crd-with-instances", count=1, **how)
+            if one["kind"] == "CustomResourceDefinition"
+        ]
+        for how in ({"status_apart": False}, {})
+    )
+    assert "subresources" not in plain
+    assert apart["subresources"] == {"status": {}}
+
+
 def test_idle_services() -> None:
     """The four kinds take turns, and none of them selects a pod of anybody."""
     objects = made("idle-services", count=8, namespaces=["a"])

@@ -15,8 +15,11 @@ from suture.errors import (
 from suture.lab.scenarios.cluster import Cluster, Object, path_of
 from suture.model.groups import is_kubernetes
 
+Identity = tuple[str, str, str, str]
+"""Group, kind, namespace and name."""
 
-def identity(thing: Mapping[str, Any]) -> tuple[str, str, str, str]:
+
+def identity(thing: Mapping[str, Any]) -> Identity:
     """Return group, kind, namespace and name."""
     metadata = thing["metadata"]
     group = str(thing["apiVersion"]).rpartition("/")[0]
@@ -31,7 +34,7 @@ def is_built_in(thing: Mapping[str, Any]) -> bool:
     return is_kubernetes(str(thing["apiVersion"]).rpartition("/")[0])
 
 
-def unresolved(thing: Object) -> list[tuple[Object, list[tuple[str, str, str, str]]]]:
+def unresolved(thing: Object) -> list[tuple[Object, list[Identity]]]:
     """Return the owners without uid, each with where it may be: same namespace, or none."""
     space = thing["metadata"].get("namespace", "")
     found = []
@@ -45,8 +48,8 @@ def unresolved(thing: Object) -> list[tuple[Object, list[tuple[str, str, str, st
 
 def owners_missing(
     thing: Object,
-    coming: set[tuple[str, str, str, str]],
-    known: Mapping[tuple[str, str, str, str], str],
+    coming: set[Identity],
+    known: Mapping[Identity, str],
 ) -> bool:
     """Whether an owner is among what is coming and not yet known."""
     return any(
@@ -55,9 +58,7 @@ def owners_missing(
     )
 
 
-async def with_owners(
-    cluster: Cluster, thing: Object, known: Mapping[tuple[str, str, str, str], str]
-) -> Object:
+async def with_owners(cluster: Cluster, thing: Object, known: Mapping[Identity, str]) -> Object:
     """Return the object with the live uid in every ownerReference that lacks one."""
     open_ones = unresolved(thing)
     if not open_ones:

@@ -20,6 +20,7 @@ from suture.lab.scenarios.clearing import CREATED_LAST, POLICIES, until, wait_go
 from suture.lab.scenarios.cluster import Cluster, Object, each, listed, path_of
 from suture.lab.scenarios.merge import merged
 from suture.lab.scenarios.owners import (
+    Identity,
     identity,
     is_built_in,
     named,
@@ -49,6 +50,9 @@ _ORDER = (
     ),
     ("ConfigMap", "Secret", "PersistentVolumeClaim", "LimitRange"),
 )
+
+_NODES = 2
+"""The wave of nodes."""
 
 _STANDING = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
@@ -84,12 +88,30 @@ def _waves(objects: Iterable[Object]) -> list[list[Object]]:
     """Return the objects by when they are created; the last wave is what intercepts others."""
     things = [one for one in objects if one["kind"] != "Namespace"]
     when = {identity(one): _wave_of(one) for one in things}
+    _owners_of_nodes_first(things, when)
     waves: list[list[Object]] = [[] for _ in range(len(_ORDER) + 3)]
     for one in things:
         # WHY: a Secret that a custom resource owns cannot come before it.
         owners = [when[place] for _, places in unresolved(one) for place in places if place in when]
         waves[max([when[identity(one)], *owners])].append(one)
     return waves
+
+
+def _owners_of_nodes_first(things: Sequence[Object], when: dict[Identity, int]) -> None:
+    """Have what owns nodes come with them: pods that come later are to find a place.
+
+    WHY only custom resources: what is built in has its own order, and owns no node.
+    """
+    by_identity = {identity(one): one for one in things}
+    queue = [one for one in things if one["kind"] == "Node" and is_built_in(one)]
+    while queue:
+        thing = queue.pop()
+        for _, places in unresolved(thing):
+            for place in places:
+                above = by_identity.get(place)
+                if above is not None and not is_built_in(above) and when[place] > _NODES:
+                    when[place] = _NODES
+                    queue.append(above)
 
 
 def _wave_of(thing: Object) -> int:

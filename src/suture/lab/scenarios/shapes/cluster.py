@@ -26,6 +26,10 @@ class Namespaces(Shape, frozen=True, kw_only=True):
     labels: LabelMap = msgspec.field(default_factory=dict)
     annotations: AnnotationMap = msgspec.field(default_factory=dict)
 
+    def ground(self) -> frozenset[str]:
+        """Return none: here the namespaces are the population."""
+        return frozenset()
+
     def objects(self) -> list[Object]:
         """Return the Namespaces."""
         names = listed(self.names) or [f"{self.prefix}-{number}" for number in range(self.count)]

@@ -56,11 +56,17 @@ class CrdWithInstances(Spread, frozen=True, kw_only=True):
     deleted: Annotated[
         bool, Meta(description="Instances are being deleted; needs a finalizer to be seen so.")
     ] = False
+    status_apart: Annotated[
+        bool,
+        Meta(description="Whether a status is a subresource, written apart, or a field as others."),
+    ] = True
 
     def objects(self) -> list[Object]:
         """Return the CRD, namespaces, instances and their children."""
         plural = self.plural or f"{self.kind.lower()}s"
         found = [definition(self.group, self.version, self.kind, plural, self.scope)]
+        if not self.status_apart:
+            del found[0]["spec"]["versions"][0]["subresources"]
         if self.defined_by:
             found[0]["metadata"]["ownerReferences"] = [dict(self.defined_by)]
         cluster_scoped = self.scope == "Cluster"

@@ -57,6 +57,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "has none, in the owner's namespace; `{i}` is the object's number."
         ),
     ] = msgspec.field(default_factory=dict)
+    owner_controls: Annotated[
+        bool, Meta(description="Whether that owner controls them, or merely owns them.")
+    ] = True
     annotate: Annotated[
         dict[str, str],
         Meta(description="Annotations added to every object: whose it is; `{i}` is its number."),
@@ -67,17 +70,25 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         found = self.objects()
         for one in found:
             metadata = one["metadata"]
-            if one["kind"] in _GROUND:
+            if one["kind"] in self.ground():
                 continue
             if self.owner and "ownerReferences" not in metadata:
                 owner = numbered(self.owner, metadata["name"])
                 metadata["ownerReferences"] = [
-                    {**owner, "controller": True, "blockOwnerDeletion": True}
+                    {
+                        **owner,
+                        "controller": self.owner_controls,
+                        "blockOwnerDeletion": self.owner_controls,
+                    }
                 ]
             if self.annotate:
                 added = numbered(self.annotate, metadata["name"])
                 metadata["annotations"] = {**metadata.get("annotations", {}), **added}
         return found
+
+    def ground(self) -> frozenset[str]:
+        """Return the kinds that get neither: what the population stands on."""
+        return _GROUND
 
     def objects(self) -> list[Object]:
         """Return the manifests, each after what it needs."""

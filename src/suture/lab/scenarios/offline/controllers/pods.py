@@ -8,6 +8,7 @@ Source: kube-scheduler's filters as far as scenarios use them; podgc.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from suture.errors import ApiError
@@ -15,6 +16,12 @@ from suture.lab import nodes as lab
 from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.durations import seconds
 from suture.lab.scenarios.offline.admission import Admission
+from suture.lab.scenarios.offline.controllers.placing import (
+    asked_of_nodes,
+    claims_of,
+    hosts_of,
+    is_of_host,
+)
 from suture.lab.scenarios.offline.controllers.running import Later
 from suture.lab.scenarios.offline.lifecycle import end
 from suture.lab.scenarios.offline.reviews import Write
@@ -204,15 +211,22 @@ class Pods:
 
     # ---- nodes
 
-    def eligible(self, spec: Object, *, daemon: bool = False) -> list[str]:
-        """Return the nodes that would take a pod; a daemon's goes to closed ones too."""
-        wanted = (spec.get("nodeSelector") or {}).items()
+    def eligible(
+        self, spec: Object, *, daemon: bool = False, claims: Iterable[Thing] = ()
+    ) -> list[str]:
+        """Return the nodes that would take a pod with its claims; a daemon's goes to closed ones.
+
+        Each by its labels: where the volumes of the claims can be reached.
+        """
+        asked = asked_of_nodes(spec)
+        held = [hosts for one in claims if (hosts := hosts_of(self._store, one))]
         return [
             node.key.name
             for node in self._store.all(NODES)
             if not node.seen.terminating
             and (daemon or not node.spec.get("unschedulable"))
-            and wanted <= node.seen.labels.items()
+            and asked.accepts(node.seen.labels)
+            and all(is_of_host(node.seen.labels, hosts) for hosts in held)
             and _tolerates(spec, node, ("NoSchedule", "NoExecute"), daemon=daemon)
         ]
 
@@ -220,11 +234,12 @@ class Pods:
         """Return the emptiest node that takes a pod, empty where it has to wait."""
         if spec.get("nodeName"):
             return str(spec["nodeName"])
-        for volume in spec.get("volumes") or ():
-            claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-            if claim and not _bound(self._store.find(CLAIMS, space, claim)):
+        bound: list[Thing] = []
+        for claim in claims_of(self._store, space, spec):
+            if claim is None or claim.status.get("phase") != "Bound":
                 return ""
-        open_nodes = [name for name in self.eligible(spec) if self._room(name)]
+            bound.append(claim)
+        open_nodes = [name for name in self.eligible(spec, claims=bound) if self._room(name)]
         return min(open_nodes, key=lambda name: (self._on_node[name], name), default="")
 
     def _room(self, name: str) -> bool:
@@ -320,10 +335,6 @@ def _asked(pod: Object, key: str) -> str | None:
 def _is_of_a_job(pod: Object) -> bool:
     owners = pod["metadata"].get("ownerReferences") or ()
     return any(one.get("kind") == "Job" for one in owners)
-
-
-def _bound(claim: Thing | None) -> bool:
-    return claim is not None and claim.status.get("phase") == "Bound"
 
 
 def _taints(node: Thing, *effects: str) -> list[dict[str, Any]]:
