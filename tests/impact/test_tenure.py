@@ -36,6 +36,7 @@ from suture.model.names import (
     DEPLOYMENTS,
     PODS,
     REPLICA_SETS,
+    ROLE_BINDINGS,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
@@ -434,6 +435,39 @@ def test_a_part_of_a_release_that_something_else_owns_as_well() -> None:
     assert told(view, delete(one, by=STRANGER), STRANGER) == []
     (found,) = told(view, delete(two, by=STRANGER), STRANGER)
     assert (found.by, found.manager_lives) == ("controller", True)
+
+
+@pytest.mark.parametrize(
+    ("subject", "labels", "kept", "told_of"),
+    [
+        pytest.param("Group", {}, "flux", True, id="a group"),
+        pytest.param("User", {}, "flux", True, id="a person"),
+        pytest.param("ServiceAccount", {}, "flux", False, id="an account as which nothing runs"),
+        pytest.param("Group", {}, "helm", False, id="of a release, which may go"),
+        pytest.param(
+            "Group", {"hnc.example.com/inherited-from": "team"}, "flux", False, id="a copy"
+        ),
+    ],
+)
+def test_a_binding_that_gives_people_rights(
+    subject: str, labels: dict[str, str], kept: str, *, told_of: bool
+) -> None:
+    """Nobody sees them at work: who is not their keeper takes rights from whoever has them."""
+    if kept == "helm":
+        one = charted("team", "app", ROLE_BINDINGS, "RoleBinding")
+    else:
+        flux = "kustomize.toolkit.fluxcd.io"
+        marks = {f"{flux}/name": "apps", f"{flux}/namespace": "flux-system", **labels}
+        one = body("RoleBinding", "team", metadata={"labels": marks})
+    one["subjects"] = [{"kind": subject, "name": "team", "namespace": "prod"}]
+    binding = trimmed(ROLE_BINDINGS, one)
+    kustomization = thing(
+        Resource("kustomize.toolkit.fluxcd.io", "kustomizations"), "apps", "flux-system"
+    )
+    view = view_of(binding, kustomization, trimmed(SECRETS, release("app")))
+
+    (found,) = told(view, delete(binding, by=STRANGER), STRANGER)
+    assert (found.manager_lives, found.in_use) == (True, told_of)
 
 
 def test_a_child_whose_parent_is_going() -> None:

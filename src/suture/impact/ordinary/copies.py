@@ -57,6 +57,11 @@ def copy_of_living(scene: Scene, row: int) -> bool:
     return False
 
 
+def is_copy(scene: Scene, row: int) -> bool:
+    """Whether an object says from where it was taken."""
+    return any(True for _ in _originals(scene, row))
+
+
 def is_for_former(scene: Scene, row: int) -> bool:
     """Whether a binding is for accounts of another namespace alone, from which a person took this.
 

@@ -20,6 +20,7 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import is_read
 from suture.impact.ground.stamps import template_changed
 from suture.impact.ordinary.brokenmember import of_broken_member
+from suture.impact.ordinary.copies import is_copy
 from suture.impact.ordinary.keeper import Keeper
 from suture.impact.ordinary.keepers import (
     BUILT_IN,
@@ -46,6 +47,7 @@ from suture.impact.traffic.selection import selected
 from suture.model.actor import CARRIERS, account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
+from suture.model.facts import RoleBindingFacts
 from suture.model.graph import GraphView
 from suture.model.habits import managers_of, release_of
 from suture.model.names import (
@@ -136,7 +138,8 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
             found.append(_told(scene.victim(row), keeper, DELETE, used=True, explained=explained))
         elif keeper is not None:
             explained = causes.explains(row) or of_broken_member(scene, row)
-            found.append(_write(scene, row, keeper, DELETE, explained=explained))
+            needed = used(view, row) or (keeper.by != HELM and _gives_people_rights(scene, row))
+            found.append(_told(scene.victim(row), keeper, DELETE, used=needed, explained=explained))
         elif (release := _recorded(scene, row)) is not None:
             # WHY it lives: with its record it goes for Helm, and stays for all others.
             keeper = Keeper(str(release), HELM, lives=True)
@@ -145,6 +148,20 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
     if scene.change.cascaded and view.names_by(Edge.MANAGED_BY):
         found += _taken_along(scene)
     return found
+
+
+def _gives_people_rights(scene: Scene, row: int) -> bool:
+    """Whether a binding names people or groups, whom nobody sees at work, and is no copy.
+
+    WHY no copy: who copies bindings copies the marks of their keeper as well, which has those alone
+    that it made.
+    """
+    facts = scene.view.facts(row)
+    return (
+        isinstance(facts, RoleBindingFacts)
+        and bool(facts.users or facts.groups)
+        and not is_copy(scene, row)
+    )
 
 
 def _recorded(scene: Scene, row: int) -> ObjectKey | None:
