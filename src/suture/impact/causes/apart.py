@@ -17,6 +17,7 @@ from suture.impact.causes.labelled import (
     label_parent_ends,
     label_parent_wants,
 )
+from suture.impact.causes.releases import release_ends
 from suture.impact.causes.timed import time_is_up
 from suture.model.clock import Now
 from suture.model.graph import GraphView
@@ -50,6 +51,7 @@ class Apart:
             or ends_as_agreed(view, row, now)
             or time_is_up(view, row, now, body)
             or is_blank(view, row, body)
+            or release_ends(view, row, now)
         )
 
     def wanted(self, row: int, removed: Collection[int]) -> bool:

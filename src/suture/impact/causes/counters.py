@@ -65,6 +65,11 @@ def part_taken(keeper: ObjectKey, resource: Resource) -> str:
     return f"part/{resource}/{keeper}"
 
 
+def release_given_up(release: ObjectKey) -> str:
+    """Name the counter of how a person took away what asked for a release, less its return."""
+    return f"given-up/{release}"
+
+
 def before_users(identity: str) -> str:
     """Name the counter of what a person took away while something named it."""
     return f"before-users/{identity}"

@@ -48,6 +48,7 @@ from suture.impact.causes.letgo import remember_let_go
 from suture.impact.causes.lowered import remember_numbers
 from suture.impact.causes.marked import forget_mark, remember_mark, remember_scale
 from suture.impact.causes.records import remember_pruned, remember_release
+from suture.impact.causes.releases import remember_release_given_up
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest, serves_last
 from suture.impact.causes.together import remember_cut, remember_least
@@ -196,6 +197,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         view.history.writes.note(request.key, deed, now)
     if request.gvr.resource == PODS and request.operation is Operation.UPDATE:
         remember_member(request, view, now)
+    remember_release_given_up(request, view, now)
     if is_custom(request.gvr.resource) and request.operation is not Operation.DELETE:
         _remember_custom(request, change, view, now)
 
