@@ -24,10 +24,10 @@ from suture.model.rights import RightsRule, rights_of
 
 
 def is_strange(scene: Scene, before: ClusterObject, after: ClusterObject) -> bool:
-    """Whether a machine writes a role that it has never written, and that is not of its release.
+    """Whether a machine writes a role or binding that it never wrote, and not of its release.
 
     It has the rules of another version, or of a name that another uses, and does not know who lives
-    by those that are there. WHY no person: who takes a right out by hand means it. A role that
+    by those that are there. WHY no person: who takes a right out by hand means it. One that
     stays with the release or application whose mark it has is its next version, one that gets its
     first mark is taken over, and one that is made of parts is filled by the control plane.
     """

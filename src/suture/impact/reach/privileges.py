@@ -154,8 +154,9 @@ def _binding(
     row = view.find(after.key)
     own = {row} if row is not None else set()
     yield from _gained(scene, after, [(old, new)], own)
-    if old is not None:
-        yield from _lost(scene, after, [(old, new)], own, None)
+    if old is not None and before is not None:
+        strange = is_strange(scene, before, after)
+        yield from _lost(scene, after, [(old, new)], own, None, strange=strange)
 
 
 def _role(
@@ -242,7 +243,11 @@ def _lost(
             if told > SUBJECTS_TOLD:
                 return
             passed_on = new is not None and _passed_on(scene, subject, old, new)
-            narrowed = strange and new is not None and new.rights < old.rights
+            narrowed = (
+                strange
+                and new is not None
+                and (new.rights < old.rights or subject not in new.subjects)
+            )
             wiped = none or passed_on or narrowed or subject in left_out or (other and bool(left))
             yield PrivilegeLost(
                 subject=f"{subject.kind} {subject.name}",

@@ -24,6 +24,7 @@ from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.ground.stamps import FOLLOWING, restarts
 from suture.impact.ordinary.uninstalled import is_first_try
 from suture.impact.scene import Scene, named, victim_of
+from suture.impact.workloads.piledup import piled_up
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
@@ -61,6 +62,7 @@ def churn_effects(scene: Scene) -> list[Churn]:
         found += _removed(scene, now)
     elif made is not None and made.before is None:
         found += _recreated(scene, now)
+        found += piled_up(scene, made.after, now)
     elif made is not None and scene.view.history.writes.knows(scene.request.key):
         value = shape_number(made.after, scene.request.new_body)
         found += _flipped(scene, What.WROTE, value, victim_of(made.after), now)

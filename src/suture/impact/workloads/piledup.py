@@ -1,0 +1,76 @@
+"""Ever more of the same under one owner that asks for no more: a loop that sees nothing of its own.
+
+Who makes a child does not find it a moment later, and makes the next: by a list that is late, by a
+label that it does not set, for every call that comes. Told of what stands for itself, and is there
+still: pods that have not ended, credentials, settings. Not under what is of the day, nor what was
+changed within the hour: that may ask for all of them. Nor under built-in workloads, which say how
+many they want, pods and nodes. WHY no other kinds: work and machines come in bursts, as they are
+needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from suture.impact.causes.counters import creator_like, pattern_of
+from suture.impact.causes.parents import sizes_said
+from suture.impact.effects import Churn, Confidence
+from suture.impact.ground.kinds import is_custom
+from suture.impact.scene import Scene, named
+from suture.model.clock import Now
+from suture.model.names import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS, ObjectKey, Resource
+from suture.model.objects import ClusterObject
+from suture.model.writes import DAY_S, HOUR_S, TEN_MINUTES_S
+
+PILED: Final = frozenset({PODS, SECRETS, CONFIG_MAPS})
+WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
+FEW: Final = 10
+"""From how many made within the hour on it is looked at whose they are."""
+
+
+def piled_up(scene: Scene, made: ClusterObject, now: Now) -> Iterator[Churn]:
+    """Yield how often as many were made as an owner had, in each window that has more."""
+    key, identity = made.key, scene.request.user.username
+    if key.resource not in PILED or not made.owners:
+        return
+    counted, like = scene.view.history.writes.counted, creator_like(identity, key)
+    lately = [counted(like, now, window_s) for window_s in WINDOWS_S]
+    # WHY first: most that is made has no such others.
+    if lately[-1] < FEW:
+        return
+    rows = [scene.view.find_uid(owner.uid) for owner in made.owners]
+    for row in rows:
+        if row is None or not _asks_for_no_more(scene, row, now):
+            continue
+        there = _there(scene, row, key.resource)
+        before = max(1, there - lately[-1], *sizes_said(scene.view, row))
+        said = 1
+        for window_s, count in zip(WINDOWS_S, lately, strict=True):
+            times = (min(count, there) + 1) // before
+            if times > said:
+                said = times
+                alike = ObjectKey(key.resource, key.namespace, pattern_of(key.name))
+                yield Churn(
+                    target=named(alike), what="recreated", times=times, window_s=window_s,
+                    actors=1, confidence=Confidence.BOUNDED,
+                )  # fmt: skip
+
+
+def _asks_for_no_more(scene: Scene, row: int, now: Now) -> bool:
+    """Whether an owner was there before the day, and is as it was an hour ago."""
+    view = scene.view
+    if not (is_custom(view.resource(row)) or view.resource(row) == SERVICE_ACCOUNTS):
+        return False
+    creation = view.history.creation(view.uid(row))
+    if creation is not None and now.ago_s(creation.at_ns) < DAY_S:
+        return False
+    return scene.stays(row) and not scene.changed(row)
+
+
+def _there(scene: Scene, owner: int, resource: Resource) -> int:
+    """Return how many children of a type an owner has; of pods those that have not ended."""
+    view = scene.view
+    if resource != PODS:
+        return view.children_count(owner, resource)
+    return sum(view.running_alike(kind)[0] for kind in view.classes_owned(owner))
