@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import operator, owner, service, thing, view_of
+from support.cluster import START, operator, owner, service, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import EndpointsLost, ServiceEmptied
 from suture.impact.ground.cascade import ENDPOINTS
@@ -152,3 +152,29 @@ def test_a_leader_that_steps_back_takes_itself_out() -> None:
     assert not stepped(account="db-agent", beside=False)
     assert not stepped(account="other", beside=True)
     assert not stepped(account="db-agent", beside=True, kind="Node")
+
+
+@pytest.mark.parametrize(
+    ("made_by", "listed", "explained"),
+    [
+        pytest.param("mirror", True, True, id="who keeps them says that they do not answer"),
+        pytest.param("mirror", False, False, id="they are listed no more"),
+        pytest.param("another", True, False, id="another says so"),
+    ],
+)
+def test_addresses_outside_that_do_not_answer(
+    made_by: str, *, listed: bool, explained: bool
+) -> None:
+    """A mirror empties the Endpoints that it made, so that traffic goes to another cluster."""
+    old = endpoints("192.0.2.1")
+    new = changed(old, subsets=[{"notReadyAddresses": [{"ip": "192.0.2.1"}]}] if listed else [])
+    mirrored = slice_of("192.0.2.1", labels=MIRROR)
+    view = view_of(HAND, trimmed(ENDPOINTS, old), trimmed(ENDPOINT_SLICES, mirrored))
+    mirror = operator("system:serviceaccount:links:mirror")
+    by = mirror.user.username if made_by == "mirror" else "ann@example.com"
+    kept = trimmed(ENDPOINTS, old)
+    view.history.note_created(kept.uid, by, "", kept.key, START)
+    (told,) = effects(
+        impact_of(write(ENDPOINTS, old, new, by=mirror), view, by=mirror), EndpointsLost
+    )
+    assert told.explained == explained

@@ -341,8 +341,9 @@ class _EndpointAddress(msgspec.Struct, rename="camel", gc=False):
     target_ref: _Target | None = None
 
 
-class _Subset(msgspec.Struct, gc=False):
+class _Subset(msgspec.Struct, rename="camel", gc=False):
     addresses: tuple[_EndpointAddress, ...] | None = None
+    not_ready_addresses: tuple[_EndpointAddress, ...] | None = None
 
 
 class _Endpoints(msgspec.Struct, gc=False):
@@ -359,6 +360,17 @@ def endpoint_targets(body: bytes) -> set[str]:
         (one.target_ref.uid if one.target_ref is not None else "") or one.ip
         for subset in found.subsets or ()
         for one in subset.addresses or ()
+    }
+
+
+def endpoints_not_ready(body: bytes) -> set[str]:
+    """Return the addresses that Endpoints list as not ready, and that are no object's."""
+    found = decoded(_endpoints_decoder, body, _Endpoints())
+    return {
+        one.ip
+        for subset in found.subsets or ()
+        for one in subset.not_ready_addresses or ()
+        if one.target_ref is None
     }
 
 

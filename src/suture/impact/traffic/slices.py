@@ -12,7 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.ground.bodies import endpoint_pods, endpoint_targets
+from suture.impact.ground.bodies import (
+    endpoint_pods,
+    endpoint_targets,
+    endpoints_not_ready,
+)
 from suture.impact.ground.cascade import ENDPOINTS
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ordinary.roles import steps_back
@@ -79,8 +83,12 @@ def _rewritten(scene: Scene, made: Rewritten) -> Iterator[SlicesLost]:
             new = _listed(view, made.after, service)
         had, has = view.slice_targets(service), _ready(view, slices) | new
         if len(has) < len(had):
-            gone = all(_gone(view, one) for one in had - has) or _steps_back(scene, made)
-            yield SlicesLost(service, len(had) - len(has), explained=gone)
+            explained = (
+                all(_gone(view, one) for one in had - has)
+                or _steps_back(scene, made)
+                or _told_unready(scene, made, had - has)
+            )
+            yield SlicesLost(service, len(had) - len(has), explained=explained)
 
 
 def _services_of(view: GraphView, made: Rewritten) -> list[int]:
@@ -118,6 +126,21 @@ def _steps_back(scene: Scene, made: Rewritten) -> bool:
     pods = [scene.view.find(ObjectKey(PODS, key.namespace, name)) for name in names]
     found = [pod for pod in pods if pod is not None]
     return len(found) == len(pods) and steps_back(scene, found)
+
+
+def _told_unready(scene: Scene, made: Rewritten, lost: set[str]) -> bool:
+    """Whether who keeps Endpoints says of addresses outside the cluster that they do not answer.
+
+    They stay listed, as not ready: so does who looks after them, and traffic goes elsewhere. WHY
+    the one who made them: another may not know.
+    """
+    row = made.row
+    if made.after.key.resource != ENDPOINTS or row is None:
+        return False
+    made_by = scene.view.history.created_by(scene.view.uid(row))
+    if made_by != scene.actor.user.username:
+        return False
+    return lost <= endpoints_not_ready(scene.request.new_body)
 
 
 def _by_hand(view: GraphView, service: int) -> bool:
