@@ -12,6 +12,7 @@ from suture.impact.data.external import asked_with_outside, still_listed
 from suture.impact.data.storage import is_kept_elsewhere
 from suture.impact.data.unexpired import is_unexpired
 from suture.impact.ground.kinds import is_custom
+from suture.impact.losses.reserved import is_reserved
 from suture.impact.nodes.ofmachine import has_living_machine
 from suture.impact.ordinary.atwork import (
     guards,
@@ -72,7 +73,7 @@ def standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
     A node whose machine, which it names, lives. A custom resource that stands for a pod, node or
     route, for a thing outside that what keeps it still lists, or for the machine of a node in use
     while others were marked to go; or of those of which another wants a number, and fewer than half
-    of that would be left.
+    of that would be left; or that holds the addresses of living pods, or the last of a node.
     What goes along is not asked: it goes for another reason than its name.
     """
     view = scene.view
@@ -89,6 +90,7 @@ def standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
         or asked_with_outside(scene, row)
         or spared(scene, row)
         or leaves_few(scene, row)
+        or is_reserved(scene, row)
     ]
 
 

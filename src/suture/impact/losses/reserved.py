@@ -1,0 +1,117 @@
+"""Custom resources that hold something for living pods or nodes which they name: their addresses.
+
+Networks keep in records of their own which addresses a pod has, and which a node may give out. Who
+clears those away must know that the pod or node is gone; one that lost its list takes those of the
+living, and the same address is given out twice, or none any more. Read from the object itself, as
+the request shows it: the model keeps no text of it.
+Source: Calico `IPAMBlock` (`attributes.secondary.pod`) and `BlockAffinity` (`node`), Whereabouts
+`OverlappingRangeIPReservation` (`podref`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from suture.impact.causes.drained import closes
+from suture.impact.ground.kinds import is_custom
+from suture.impact.scene import Scene
+from suture.model.difference import map_in, parts_of
+from suture.model.names import NODES, PODS, ObjectKey
+from suture.model.objects import NodeFacts
+
+POD: Final = frozenset({"pod", "podName"})
+POD_OF: Final = frozenset({"podref", "podRef"})
+"""How a record names a pod: beside its namespace, or with it, as `namespace/name`."""
+
+NODE: Final = frozenset({"node", "nodeName"})
+
+LARGEST: Final = 262_144
+"""LIMIT: bytes of an object that is looked through: a block of 256 addresses has 40,000."""
+
+DEEP: Final = 5
+"""LIMIT: levels of a spec at which pods are named."""
+
+NAMED: Final = 512
+"""LIMIT: pods of one record that are looked up, 1 us each."""
+
+ALIKE_ASKED: Final = 20_000
+"""LIMIT: records of one type whose names are looked at, 0.3 us each; of more, none is the last."""
+
+
+def is_reserved(scene: Scene, row: int) -> bool:
+    """Whether the one object that is deleted holds something for a living pod, or last for a node.
+
+    WHY no owner: what hangs on a pod or node goes with it, and another rule asks for that.
+    """
+    view, body = scene.view, scene.request.old_body
+    if scene.change.direct != (row,) or view.has_owner(row) or not 0 < len(body) <= LARGEST:
+        return False
+    if not is_custom(view.resource(row)):
+        return False
+    spec = map_in(parts_of(body).get("spec"))
+    return _holds_last_of_node(scene, row, spec) or any(
+        _runs(scene, key, row) for key in islice(_pods(spec), NAMED)
+    )
+
+
+def _pods(spec: dict[str, object]) -> Iterator[ObjectKey]:
+    """Yield the pods that a spec names, in its maps and in the items of its lists."""
+    level: list[dict[str, object]] = [spec]
+    for _ in range(DEEP):
+        below: list[dict[str, object]] = []
+        for part in level:
+            yield from _named(part)
+            for value in part.values():
+                items = value if isinstance(value, list) else [value]
+                below += [one for one in items if isinstance(one, dict)]
+        level = below
+
+
+def _named(part: dict[str, object]) -> Iterator[ObjectKey]:
+    namespace = part.get("namespace")
+    for field, value in part.items():
+        if not isinstance(value, str) or not value:
+            continue
+        if field in POD and isinstance(namespace, str) and namespace:
+            yield ObjectKey(PODS, namespace, value)
+        elif field in POD_OF and "/" in value:
+            space, _, name = value.partition("/")
+            yield ObjectKey(PODS, space, name)
+
+
+def _runs(scene: Scene, key: ObjectKey, row: int) -> bool:
+    """Whether a pod runs that stays, and that is no part of what names it."""
+    view = scene.view
+    pod = view.find(key)
+    return (
+        pod is not None
+        and scene.stays(pod)
+        and not view.finished(pod)
+        and view.node_of(pod) is not None
+        and view.controller(pod) != row
+    )
+
+
+def _holds_last_of_node(scene: Scene, row: int, spec: dict[str, object]) -> bool:
+    """Whether a record says for which node it is, is called after it, and is the last of that."""
+    view, resource = scene.view, scene.view.resource(row)
+    if view.namespace(row):
+        return False
+    for field, name in spec.items():
+        if field not in NODE or not isinstance(name, str) or not name:
+            continue
+        node, called = view.find(ObjectKey(NODES, "", name)), f"{name}-"
+        if node is None or not view.name(row).startswith(called):
+            continue
+        facts = view.facts(node)
+        if not isinstance(facts, NodeFacts) or not facts.ready or closes(view, node, scene.now):
+            continue
+        if view.count(resource) > ALIKE_ASKED:
+            return False
+        return not any(
+            one != row and view.name(one).startswith(called) and scene.stays(one)
+            for one in view.rows(resource)
+        )
+    return False

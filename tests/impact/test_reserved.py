@@ -1,0 +1,94 @@
+"""Records of a network: addresses of pods that run, and the last block of a node that is up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from support.asking import effects, impact_of
+from support.cluster import operator, thing, view_of
+from support.writes import body, trimmed, write
+from suture.impact.effects import ObjectsRemoved
+from suture.model.names import NODES, PODS, Resource
+from suture.model.objects import NodeFacts, PodFacts
+
+BLOCKS = Resource("crd.net.example.com", "ipamblocks")
+AFFINITIES = Resource("crd.net.example.com", "blockaffinities")
+COLLECTOR = operator("system:serviceaccount:net:controllers")
+RUNNING = thing(PODS, "web-0", "prod", facts=PodFacts(ready=True, node="node-1"))
+NODE = thing(NODES, "node-1", facts=NodeFacts(ready=True))
+
+
+def block(**parts: Any) -> Any:
+    return body("IPAMBlock", "10-1-0-0-26", "", apiVersion="crd.net.example.com/v1", spec=parts)
+
+
+def affinity(name: str = "node-1-10-1-0-0-26", node: str = "node-1") -> Any:
+    spec = {"cidr": "10.1.0.0/26", "node": node}
+    return body("BlockAffinity", name, "", apiVersion="crd.net.example.com/v1", spec=spec)
+
+
+def wanted(of: Resource, shown: Any, *others: Any) -> int:
+    going = trimmed(of, shown)
+    request = write(of, shown, None, by=COLLECTOR)
+    view = view_of(going, *others)
+    found = effects(impact_of(request, view, by=COLLECTOR), ObjectsRemoved)
+    return sum(one.wanted for one in found)
+
+
+HELD = {"attributes": [{"secondary": {"namespace": "prod", "pod": "web-0"}}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "pod", "kept"),
+    [
+        pytest.param(HELD, RUNNING, 1, id="beside its namespace"),
+        pytest.param({"podref": "prod/web-0"}, RUNNING, 1, id="in one text"),
+        pytest.param(HELD, thing(PODS, "web-1", "prod"), 0, id="it is gone"),
+        pytest.param(
+            HELD, replace(RUNNING, facts=PodFacts(finished=True, node="node-1")), 0, id="it ended"
+        ),
+        pytest.param(HELD, replace(RUNNING, deleted=1.0), 0, id="it goes"),
+        pytest.param({"pod": "web-0"}, RUNNING, 0, id="of whatever namespace"),
+        pytest.param(
+            {"results": [{"kind": "Pod", "namespace": "prod", "name": "web-0"}]}, RUNNING, 0,
+            id="a report about it",
+        ),
+    ],
+)  # fmt: skip
+def test_addresses_of_pods(spec: Any, pod: Any, kept: int) -> None:
+    assert wanted(BLOCKS, block(**spec), pod) == kept
+
+
+def test_what_is_a_pods_own() -> None:
+    """With an owner it goes as that does, and who takes it first is asked elsewhere."""
+    shown = block(**HELD)
+    shown["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "Pod", "name": "web-0", "uid": RUNNING.uid}
+    ]
+    assert wanted(BLOCKS, shown, RUNNING) == 0
+
+
+SECOND = trimmed(AFFINITIES, affinity("node-1-10-1-0-64-26"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "others", "kept"),
+    [
+        pytest.param(affinity(), (NODE,), 1, id="its last"),
+        pytest.param(affinity(), (NODE, SECOND), 0, id="it has another"),
+        pytest.param(affinity(), (), 0, id="the node is gone"),
+        pytest.param(
+            affinity(), (replace(NODE, facts=NodeFacts(ready=False)),), 0, id="it is not Ready"
+        ),
+        pytest.param(
+            affinity(), (replace(NODE, facts=NodeFacts(ready=True, unschedulable=True)),), 0,
+            id="it is closed",
+        ),
+        pytest.param(affinity("spare"), (NODE,), 0, id="called otherwise"),
+    ],
+)  # fmt: skip
+def test_the_last_block_of_a_node(shown: Any, others: tuple[Any, ...], kept: int) -> None:
+    assert wanted(AFFINITIES, shown, *others) == kept
