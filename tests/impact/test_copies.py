@@ -15,6 +15,7 @@ from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import (
     NAMESPACES,
+    NETWORK_POLICIES,
     ROLE_BINDINGS,
     SECRETS,
     SERVICE_ACCOUNTS,
@@ -109,3 +110,36 @@ def test_copies_follow_the_policy_by_which_they_were_made(place: str) -> None:
     view = GraphView(graph, History())
     view.history.note_removed(policy.uid, policy.key, NOW)
     assert counted(view, one) == 0
+
+
+POLICIES = Resource("policies.guard.example.com", "generatingpolicies")
+POLICY = thing(POLICIES, "defaults")
+GENERATED = copied({"generate.guard.example.com/policy-name": "defaults"}, NETWORK_POLICIES)
+
+
+@pytest.mark.parametrize(
+    ("things", "one", "changed", "kept"),
+    [
+        pytest.param((POLICY,), GENERATED, None, 1, id="it asks for it"),
+        pytest.param((), GENERATED, None, 0, id="it is gone"),
+        pytest.param(
+            (msgspec.structs.replace(POLICY, deleted=1.0),), GENERATED, None, 0, id="it goes"
+        ),
+        pytest.param((POLICY,), GENERATED, POLICY.key, 0, id="it was changed"),
+        pytest.param(
+            (POLICY,), GENERATED, ObjectKey(NAMESPACES, "", "team"), 0, id="so was the namespace"
+        ),
+        pytest.param(
+            (POLICY,), copied({"other.example.org/policy-name": "defaults"}, NETWORK_POLICIES),
+            None, 0, id="a label of others",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_policy_has_made(
+    things: tuple[ClusterObject, ...], one: ClusterObject, changed: ObjectKey | None, kept: int
+) -> None:
+    view = view_of(*things, one)
+    if changed is not None:
+        for value in (1, 2):
+            view.history.writes.note(changed, Deed(What.WROTE, "ann", value), NOW)
+    assert counted(view, one) == kept

@@ -22,7 +22,7 @@ from suture.impact.ordinary.atwork import (
     stands_for_route,
     stood_in_for,
 )
-from suture.impact.ordinary.copies import copy_of_living
+from suture.impact.ordinary.copies import copy_of_living, of_living_policy
 from suture.impact.ordinary.fewleft import leaves_few
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
@@ -43,13 +43,14 @@ def keeping(scene: Scene, resource: Resource, left: list[int], named: list[int])
 
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
     a route that leads, are done and to be kept a while yet, or go by who knows nothing of them;
-    disruption budgets that hold running pods; copies of an original that lives. And, along with
+    disruption budgets that hold running pods; copies of an original that lives, and what a living
+    policy has made. And, along with
     their schedule, backups.
     """
     if resource == DISRUPTION_BUDGETS:
         return [row for row in named if guards(scene.view, row, scene.removed)]
     if resource in COPIED:
-        return [row for row in named if copy_of_living(scene, row)]
+        return [row for row in named if copy_of_living(scene, row) or of_living_policy(scene, row)]
     if not is_custom(resource):
         return []
     return [row for row in named if _keeps(scene, row)] or left_by_schedule(scene, resource, left)

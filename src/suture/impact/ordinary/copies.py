@@ -4,7 +4,8 @@ Beside `keepers`: no owner can be in another namespace, so that whoever copies s
 annotation of its own from where an object was taken. As long as the original is there and was not
 written, nobody has asked for fewer of them. Pure.
 Source: hierarchical namespaces and controllers that replicate (`…/inherited-from`,
-`…/replicated-from`, `…/source-namespace`), whose marks hold a namespace, or a namespace and a name.
+`…/replicated-from`, `…/source-namespace`), whose marks hold a namespace, or a namespace and a name;
+Kyverno, whose labels name the policy by which an object was generated.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.facts import RoleBindingFacts
 from suture.model.graph import GraphView
-from suture.model.names import NAMESPACES, ObjectKey
+from suture.model.names import NAMESPACES, ObjectKey, Resource
 from suture.model.writes import HOUR_S
 
 TYPES_ASKED: Final = 256
@@ -73,6 +74,42 @@ def is_for_former(scene: Scene, row: int) -> bool:
         return False
     homes = {view.namespace(one) for one, _ in view.targets(row, Edge.SUBJECT)}
     return bool(homes) and all(scene.counted(let_go(here, home)) for home in homes)
+
+
+def of_living_policy(scene: Scene, row: int) -> bool:
+    """Whether an object was made by a policy that its label names, and that asks for it as before.
+
+    Neither the policy was changed within the hour nor the namespace for which it made the object.
+    """
+    view, key = scene.view, scene.view.key(row)
+    if scene.now is None or key.resource not in COPIED or not key.namespace:
+        return False
+    home = view.find(ObjectKey(NAMESPACES, "", key.namespace))
+    if home is None or not scene.stays(home) or scene.changed(home):
+        return False
+    policies = (view.find(one) for one in _policies(scene, row))
+    return any(one is not None and scene.stays(one) and not scene.changed(one) for one in policies)
+
+
+def _policies(scene: Scene, row: int) -> Iterator[ObjectKey]:
+    """Yield what a label `<group>/policy-name` of an object may mean, in its namespace or none.
+
+    That is of a type of the domain of that group that is called a policy.
+    """
+    view, space = scene.view, scene.view.namespace(row)
+    for label, name in view.labels(row).items():
+        group, slash, said = label.rpartition("/")
+        if not slash or not name or not said.removesuffix("-name").endswith("policy"):
+            continue
+        for resource in view.resources():
+            if resource.plural.endswith("policies") and _is_near(resource, group):
+                yield ObjectKey(resource, "", name)
+                yield ObjectKey(resource, space, name)
+
+
+def _is_near(resource: Resource, group: str) -> bool:
+    """Whether a custom type is of the domain of a group, by its last two words."""
+    return is_custom(resource) and resource.group.split(".")[-2:] == group.split(".")[-2:]
 
 
 def _policy_went(scene: Scene, row: int, namespace: str) -> bool:
