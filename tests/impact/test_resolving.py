@@ -100,3 +100,28 @@ def test_zones_are_read_with_their_plugins() -> None:
     assert zones_of(text) == {
         "a.example": {"forward"}, "b.example": {"forward"}, ".": frozenset(),
     }  # fmt: skip
+
+
+HOSTS = (
+    "    hosts {\n        10.0.0.1 git.corp.example\n        10.0.0.2 ldap.corp.example\n    }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("new", "managers", "by", "found"),
+    [
+        pytest.param(MAIN, ("add-on",), None, ["git.corp.example"], id="written-as-delivered"),
+        pytest.param(MAIN, (), None, [], id="by-who-wrote-it-before"),
+        pytest.param(MAIN, ("edit",), PERSON, [], id="a-person"),
+        pytest.param(
+            MAIN.replace(OWN, OWN + HOSTS.replace("git", "code")), ("add-on",), None, [],
+            id="others-come",
+        ),
+        pytest.param(MAIN.replace(OWN, OWN + HOSTS), ("add-on",), None, [], id="the-same"),
+    ],
+)  # fmt: skip
+def test_names_that_stand_in_the_configuration_itself(
+    new: str, managers: tuple[str, ...], by: Actor | None, found: list[str]
+) -> None:
+    """Hosts outside the cluster that somebody gave a name are found by nobody else."""
+    assert told(MAIN.replace(OWN, OWN + HOSTS), new + "# 2\n", *managers, by=by) == found
