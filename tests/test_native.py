@@ -18,6 +18,11 @@ def test_what_judging_spends_its_time_in_is_compiled() -> None:
     assert graph | impact | judging <= found
 
 
+def test_what_reading_lists_spends_its_time_in_is_compiled() -> None:
+    found = {path.relative_to(native.SRC / "suture").as_posix() for path in native.modules()}
+    assert {f"wire/{name}.py" for name in ("trim", "declared", "projections", "managedby")} <= found
+
+
 @pytest.mark.parametrize(
     "text",
     [

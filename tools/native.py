@@ -34,14 +34,15 @@ ALSO = (
     "budget/sliding", "journal/writing", "judge", "model/covered", "model/difference",
     "model/history", "model/marks", "model/neighbourhood", "model/references", "model/targets",
     "model/writes", "policy/engines/quickcalls", "policy/evaluate", "policy/index",
-    "verdict",
+    "verdict", "wire/declared", "wire/endings", "wire/managedby", "wire/naming", "wire/openfields",
+    "wire/pooled", "wire/projections", "wire/said", "wire/trim",
 )  # fmt: skip
-"""What judging spends its time in, besides the two rooms."""
+"""What judging and listing spend their time in, besides the two rooms."""
 
 PLAIN = ("model/graph/check",)
 """What stays Python all the same: the check looks for members in generators, which mypyc cannot."""
 
-READ = ("model", "impact", "budget", "policy", "journal")
+READ = ("model", "impact", "budget", "policy", "journal", "wire")
 """The rooms whose types compiled modules may know; the import rules let them into no other."""
 
 STALE = "machine code in src is older than its sources: `make setup`, or `PLAIN=1 make setup`"

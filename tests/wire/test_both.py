@@ -18,7 +18,8 @@ from suture.model.names import Gvk, Resource
 from suture.model.objects import ClusterObject
 from suture.wire.kinds import SHAPES
 from suture.wire.oddities import TrimError
-from suture.wire.trim import ENDS, ENDS_BYTES, Both, Trimmer
+from suture.wire.readings import Both
+from suture.wire.trim import ENDS, ENDS_BYTES, Trimmer
 
 APPLICATION = "argocd.argoproj.io/tracking-id"
 

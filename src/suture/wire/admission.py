@@ -18,8 +18,9 @@ from suture.model.request import CollectionItem, DeleteOptions, One, Request
 from suture.verdict import Verdict
 from suture.wire.interned import Interned
 from suture.wire.oddities import UNREADABLE, TrimError
+from suture.wire.readings import Both
 from suture.wire.shapes import ABSENT
-from suture.wire.trim import Both, Reader, Trimmer
+from suture.wire.trim import Reader, Trimmer
 
 _CONNECT: Final = Operation.CONNECT
 _DELETE: Final = Operation.DELETE

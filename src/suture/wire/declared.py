@@ -21,6 +21,7 @@ from suture.model.rules import By, Form, Place
 from suture.model.selectors import Operator, Requirement, Selector
 from suture.wire.endings import STATUS, ended
 from suture.wire.expressions import parse_text
+from suture.wire.metashapes import owner_names
 from suture.wire.naming import called, named, provided, reported
 from suture.wire.openfields import OpenFields
 from suture.wire.pooled import pools, sized_parts
@@ -52,15 +53,6 @@ from suture.wire.trafficshapes import NAME_LABEL
 
 METADATA = "metadata"
 SPEC = ("spec",)
-
-
-class _Owner(msgspec.Struct, rename="camel", gc=False):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-
-
-_owners_decoder = msgspec.json.Decoder(tuple[_Owner, ...] | None)
 
 
 class Declared:
@@ -357,20 +349,11 @@ def _parent(rule: ParentOf, pattern: re.Pattern[str], meta: Meta, labels: Mappin
 
 def _is_of_pod(meta: Meta) -> bool:
     """Whether a pod owns an object, which then says what is known of it elsewhere."""
-    return any(one.kind == "Pod" and one.api_version == "v1" for one in _owners(meta))
-
-
-def _owners(meta: Meta) -> tuple[_Owner, ...]:
-    if meta.owner_references is ABSENT:
-        return ()
-    try:
-        return _owners_decoder.decode(meta.owner_references) or ()
-    except UNREADABLE:
-        return ()
+    return any(one.kind == "Pod" and one.api_version == "v1" for one in owner_names(meta))
 
 
 def _owner(rule: ParentOf, meta: Meta) -> str:
-    for owner in _owners(meta):
+    for owner in owner_names(meta):
         gvk = Gvk.of(owner.api_version, owner.kind)
         if (gvk.group, gvk.kind) == rule.kind:
             return owner.name

@@ -9,7 +9,7 @@ batch/v1 Jobs and of custom resources that run to an end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from suture.model.fieldpath import FieldPath
@@ -90,7 +90,7 @@ def ended(read: Mapping[str, object], fields: Sequence[FieldPath]) -> Ended:
     return Ended.DONE if said & SUCCEEDED else Ended.NO
 
 
-def _at(read: Mapping[str, object], time: str) -> Iterator[object]:
+def _at(read: Mapping[str, object], time: str) -> Sequence[object]:
     return ends(read, (STATUS, time))
 
 

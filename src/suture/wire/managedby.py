@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from suture.model.absence import ARGO_APPLICATIONS, ARGO_NAMESPACE, ARGO_PROJECTS
 from suture.model.edges import Edge, Need
 from suture.model.labels import Labels
 from suture.model.names import CLAIMS, ObjectKey, Resource
-from suture.wire.shapes import ABSENT, ManagedMeta, ManagerEntry, named
+from suture.wire.metashapes import marks_of
+from suture.wire.shapes import ManagedMeta, ManagerEntry, named
 
 HELM_RELEASES = Resource("helm.sh", "releases")
 """No type of the API: Helm keeps releases in Secrets; the name alone ties a release together."""
@@ -37,25 +36,6 @@ _COPIED = frozenset({CLAIMS, Resource("", "endpoints")})
 MANAGERS = 4096
 """LIMIT: sets of managers shared between objects; a cluster has some hundred writers."""
 
-
-class _Marks(
-    msgspec.Struct,
-    gc=False,
-    rename={
-        "helm_name": "meta.helm.sh/release-name",
-        "helm_namespace": "meta.helm.sh/release-namespace",
-        "argo": "argocd.argoproj.io/tracking-id",
-    },
-):
-    """The annotations by which an object says whose it is."""
-
-    helm_name: str = ""
-    helm_namespace: str = ""
-    argo: str = ""
-
-
-_marks_decoder = msgspec.json.Decoder(_Marks | None)
-_NO_MARKS = _Marks()
 
 _FLUX = tuple(
     (resource, f"{resource.group}/name", f"{resource.group}/namespace")
@@ -166,7 +146,7 @@ def managed_by(
     Ask only for what no controller owns: a Deployment's annotations are copied to its ReplicaSets,
     which nobody manages but the Deployment. `managers` are those of its fields.
     """
-    marks = _marks(meta)
+    marks = marks_of(meta)
     needs: tuple[Need, ...] = ()
     if marks.helm_name:
         needs += named(Edge.MANAGED_BY, HELM_RELEASES, marks.helm_namespace, marks.helm_name)
@@ -179,19 +159,6 @@ def managed_by(
     if b".toolkit.fluxcd.io/name" in labels.raw:
         needs += _flux(labels)
     return needs
-
-
-def _marks(meta: ManagedMeta) -> _Marks:
-    if meta.annotations is ABSENT:
-        return _NO_MARKS
-    raw = bytes(meta.annotations)
-    # WHY first: of most objects this is all that is done, and it takes a tenth of the reading.
-    if b'"meta.helm.sh/' not in raw and b'"argocd.argoproj.io/tracking-id"' not in raw:
-        return _NO_MARKS
-    try:
-        return _marks_decoder.decode(raw) or _NO_MARKS
-    except msgspec.MsgspecError:
-        return _NO_MARKS
 
 
 def _instance(labels: Labels, managers: tuple[str, ...]) -> str:

@@ -27,10 +27,8 @@ def pools(parts: Fields, read: Mapping[str, object]) -> tuple[int, ...]:
     sums: dict[str, int] = {}
     for steps, names in parts:
         for part in parted(read, steps):
-            for name in names:
-                count = _number(part, name)
-                if count >= 0:
-                    sums[name] = sums.get(name, 0) + count
+            for name, count in _numbers(part, names):
+                sums[name] = sums.get(name, 0) + count
     return tuple(dict.fromkeys(sums.values()))
 
 
@@ -39,8 +37,7 @@ def sized_parts(parts: Fields, read: Mapping[str, object]) -> tuple[tuple[str, i
     found: dict[tuple[str, int], None] = {}
     for steps, names in parts:
         for called, part in _called(steps, read):
-            for name in names:
-                count = _number(part, name)
+            for _, count in _numbers(part, names):
                 if count > 0 and 0 < len(called) <= NAME:
                     found[called, count] = None
                     if len(found) >= PARTS:
@@ -75,7 +72,10 @@ def _name(item: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _number(part: object, name: str) -> int:
-    """Return a number of a part; less than nothing where it has none of that name."""
-    count = part.get(name) if isinstance(part, dict) else getattr(part, attribute(name), None)
-    return count if type(count) is int else -1
+def _numbers(part: object, names: Sequence[str]) -> list[tuple[str, int]]:
+    """Return which of some numbers a part has, none of them below zero."""
+    if isinstance(part, dict):
+        read = [(name, part.get(name)) for name in names]
+    else:
+        read = [(name, getattr(part, attribute(name), None)) for name in names]
+    return [(name, count) for name, count in read if type(count) is int and count >= 0]

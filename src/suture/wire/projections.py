@@ -76,8 +76,10 @@ class _Node:
         if self._each is not None:
             item: Any = self._each.kind()
             return list[item] | dict[str, item] | None
+        # Any: it says that it returns its default, which machine code would take at its word.
+        field: Any = msgspec.field
         fields = [
-            (attribute(name), node.kind(), msgspec.field(default=None, name=name))
+            (attribute(name), node.kind(), field(default=None, name=name))
             for name, node in sorted(self._fields.items())
         ]
         return msgspec.defstruct("Projected", fields, gc=False) | None
@@ -97,23 +99,25 @@ def trails(start: object, steps: Sequence[str]) -> Iterator[list[object]]:
     yield from ways
 
 
-def ends(start: object, steps: Sequence[str]) -> Iterator[object]:
-    """Yield what the steps lead to: the last of each trail, without the way there."""
-    value = start
+def ends(start: object, steps: Sequence[str]) -> Sequence[Any]:
+    """Return what the steps lead to: the last of each trail, without the way there.
+
+    WHY no generator: most fields that rules name are not there, and each object is asked for all.
+    """
+    value: Any = start
     for at, step in enumerate(steps):
         if not step:
-            for item in _below(value, step):
-                yield from ends(item, steps[at + 1 :])
-            return
+            items, rest = _below(value, step), steps[at + 1 :]
+            return [found for item in items for found in ends(item, rest)] if items else ()
         if type(value) is dict:
             value = value.get(step)
         elif isinstance(value, msgspec.Struct):
             value = getattr(value, attribute(step), None)
         else:
-            return
+            return ()
         if value is None:
-            return
-    yield value
+            return ()
+    return (value,)
 
 
 def parted(start: object, steps: Sequence[str]) -> list[Any]:
@@ -134,6 +138,8 @@ def parted(start: object, steps: Sequence[str]) -> list[Any]:
                 met += one.values()
             elif type(one) is list:
                 met += one
+        if not met:
+            return []
         found = met
     parts: list[Any] = []
     for one in found:

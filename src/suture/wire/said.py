@@ -5,7 +5,7 @@ Apart from `declared`, which holds those rules: here is what a value means, whoe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from suture.model.fieldpath import FieldPath
 from suture.model.names import Gvk
@@ -55,39 +55,39 @@ def outside_said(read: Mapping[str, object], fields: Sequence[FieldPath]) -> str
 
     WHY a no last: what is not destroyed for one reason may be so for another.
     """
-    if not fields:
-        return ""
-    if any(_is_observed(read, field.steps) for field in fields):
-        return ORPHAN
-    words = [word for field in fields for word in _words(read, field.steps)]
+    words: list[str] = []
+    for field in fields:
+        found = ends(read, field.steps)
+        if not found:
+            continue
+        if field.steps[-1] == MANAGEMENT and any(map(_is_observed, found)):
+            return ORPHAN
+        words += _words(found, field.steps[-1])
     return next((word for word in words if word), ORPHAN if words else "")[:NAME]
 
 
-def _words(read: Mapping[str, object], steps: Sequence[str]) -> Iterator[str]:
+def _words(values: Iterable[object], last: str) -> Iterator[str]:
     """Yield what a field says of a thing outside; of a yes or no, or of one among others, its name.
 
     Where nothing is to be pruned, or all is to be preserved, it stays, as with the policy of that
     name. A no to destroying it is an empty word.
     """
-    for found in ends(read, steps):
+    for found in values:
         if isinstance(found, str) and found:
             yield found
-        elif found is False and steps[-1] == PRUNE:
+        elif found is False and last == PRUNE:
             yield ORPHAN
         elif isinstance(found, bool | dict):
-            fields = found if isinstance(found, dict) else {steps[-1]: found}
+            fields = found if isinstance(found, dict) else {last: found}
             for name, said in fields.items():
                 if isinstance(said, bool) and isinstance(name, str) and speaks_of_outside(name):
                     left = ORPHAN if said else ""
                     yield name if takes_along(name, said=said) else left
 
 
-def _is_observed(read: Mapping[str, object], steps: Sequence[str]) -> bool:
-    """Whether a field lists what may be done to a thing outside, and to delete it is not in it."""
-    return steps[-1] == MANAGEMENT and any(
-        isinstance(may, list) and bool(may) and not any(one in ("*", "Delete") for one in may)
-        for may in ends(read, steps)
-    )
+def _is_observed(may: object) -> bool:
+    """Whether a value lists what may be done to a thing outside, and to delete it is not in it."""
+    return isinstance(may, list) and bool(may) and not any(one in ("*", "Delete") for one in may)
 
 
 def count_said(path: FieldPath | None, read: Mapping[str, object]) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -25,6 +25,7 @@ from suture.wire.interned import Interned
 from suture.wire.kinds import SECRET_KEYS, SHAPES
 from suture.wire.managedby import Applications, Managers, managed_by
 from suture.wire.oddities import UNREADABLE, Owner, anything, odd_meta, odd_owners
+from suture.wire.readings import Both, End, Head, joined
 from suture.wire.shapes import (
     ABSENT,
     Document,
@@ -62,44 +63,12 @@ most, and nobody who invents more makes us grow."""
 PARTIAL = "PartialObjectMetadata"
 
 
-class _Head(ManagedDocument, gc=False, forbid_unknown_fields=True):
-    """What stands before an object's spec, as API servers write it."""
-
-    api_version: str = ""
-
-
-class _End(msgspec.Struct, gc=False):
-    """What was read of an object from its spec on, and with what its metadata adds to it."""
-
-    reader: Reader
-    named: tuple[ObjectKey, Labels]
-    end: bytes
-    facts: Facts | None
-    needs: Sequence[Need]
-    keepers: tuple[Need, ...] = ()
-    with_keepers: Sequence[Need] = ()
-
-    def joined(self, keepers: tuple[Need, ...]) -> Sequence[Need]:
-        """Return the needs with what keeps the object, which is seldom another than last time."""
-        if keepers != self.keepers:
-            self.keepers, self.with_keepers = keepers, _joined(self.needs, keepers)
-        return self.with_keepers
-
-
 _SPEC = b',"spec":'
 
 _meta_decoder = msgspec.json.Decoder(ManagedMeta)
-_head_decoder = msgspec.json.Decoder(_Head)
+_head_decoder = msgspec.json.Decoder(Head)
 _labels_decoder = msgspec.json.Decoder(dict[str, str] | None)
 _owners_decoder = msgspec.json.Decoder(tuple[Owner, ...] | None)
-
-
-class Both(NamedTuple):
-    """An object as it is to be and as it is, and which parts beside metadata and status differ."""
-
-    new: ClusterObject
-    old: ClusterObject
-    changed: tuple[str, ...]
 
 
 class Trimmer:
@@ -125,7 +94,7 @@ class Trimmer:
         self._names: dict[str, str] = {}
         self._rules: dict[Resource, KindRules] = {}
         self._readers: dict[tuple[Resource, Gvk, bool], Reader] = {}
-        self.ends: dict[str, _End] = {}
+        self.ends: dict[str, End] = {}
 
     def reader(self, resource: Resource, gvk: Gvk, *, full: bool = True) -> Reader:
         """Return what reads one kind. `full` False: only metadata was asked for, or is wanted.
@@ -285,7 +254,7 @@ class Reader:
             (),
         )
 
-    def _ended(self, meta: ManagedMeta, end: bytes) -> _End | None:
+    def _ended(self, meta: ManagedMeta, end: bytes) -> End | None:
         """Read what an object says from its spec on, or remember it; None where it is odd."""
         ends = self.trimmer.ends
         named = self._named(meta)
@@ -303,7 +272,7 @@ class Reader:
         needs: Sequence[Need] = ()
         if self.shape is not None:
             facts, needs = self._read(self.shape, document, *named)
-        found = _End(self, named, end, facts, needs)
+        found = End(self, named, end, facts, needs)
         if len(end) <= ENDS_BYTES:
             ends[meta.uid] = found
             for uid in oldest(ends, ENDS):
@@ -323,7 +292,7 @@ class Reader:
         facts: Facts | None,
         needs: Sequence[Need],
         *,
-        end: _End | None = None,
+        end: End | None = None,
     ) -> ClusterObject:
         """Return an object of which all but its metadata is read; `end`: where that is kept."""
         trimmer, raw = self.trimmer, meta.owner_references
@@ -343,7 +312,7 @@ class Reader:
                     applications=trimmer.applications,
                 )
                 if keepers:
-                    needs = _joined(needs, keepers) if end is None else end.joined(keepers)
+                    needs = joined(needs, keepers) if end is None else end.joined(keepers)
         created, deleted = meta.creation_timestamp, meta.deletion_timestamp
         return ClusterObject(
             key,
@@ -398,7 +367,7 @@ class Reader:
             return kept
         facts, needs = self._read(self.shape, rest, kept.key, kept.labels)
         if kept.needs:
-            needs = _joined(needs, tuple(kept.needs))
+            needs = joined(needs, tuple(kept.needs))
         return msgspec.structs.replace(kept, facts=facts, needs=needs)
 
     def _count(self, part: str) -> None:
@@ -407,7 +376,3 @@ class Reader:
 
 def _controlled(owners: tuple[OwnerReference, ...]) -> bool:
     return any(owner.controller for owner in owners)
-
-
-def _joined(needs: Sequence[Need], more: tuple[Need, ...]) -> Sequence[Need]:
-    return needs.also(more) if isinstance(needs, PodNeeds) else (*needs, *more)
