@@ -377,6 +377,25 @@ def test_a_binding_to_accounts_that_are_not_there_binds_nobody(
     assert found.wiped == wiped
 
 
+@pytest.mark.parametrize(
+    ("managers", "wiped"),
+    [
+        pytest.param(("init", "sync"), True, id="who never wrote it"),
+        pytest.param(("init",), False, id="who wrote it before"),
+    ],
+)
+def test_a_binding_written_back_without_an_account_at_work(
+    managers: tuple[str, ...], *, wiped: bool
+) -> None:
+    """One tenant goes by who keeps the list; who writes it as delivered does not know of any."""
+    before = binding("b", "reader", group("admins"), account())
+    before = msgspec.structs.replace(before, managers=("init",))
+    after = binding("b", "reader", group("admins"))
+    after = msgspec.structs.replace(after, managers=managers)
+    (found,) = lost(update(before, after), graph_of(READER, before, pods()))
+    assert found.wiped == wiped
+
+
 def test_an_account_that_pods_run_as() -> None:
     """Goes, and the pods stay; with its namespace the pods go too, and nobody is told."""
     one = thing(SERVICE_ACCOUNTS, "web", "shop")
