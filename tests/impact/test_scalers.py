@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, owner, thing, view_of, workload
+from support.cluster import START, operator, owner, thing, view_of, workload
 from suture.impact.causes.sizes import resize_explained
-from suture.impact.causes.together import cut_together, remember_cut, remember_least
+from suture.impact.causes.together import cut_together, remember_cut, remember_least, remember_pause
 from suture.impact.effects import PodsLost
 from suture.impact.ground.change import Resized, Rewritten
 from suture.model.clock import Now
@@ -243,6 +243,39 @@ def test_what_a_lowered_least_size_lets_go_goes_together(
     remember_least(view, by, wrote, START)
     now = Now(START.mono_ns + seconds * 10**9, START.utc_s + seconds)
     resized, found = Resized(row, 6, 1), list[bool]()
+    for _ in range(7):
+        found.append(cut_together(view, KEDA, resized, now))
+        remember_cut(view, KEDA, resized, now)
+    assert found == ([False] * 7 if believed else [False] * 5 + [True] * 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "by", "seconds", "believed"),
+    [
+        pytest.param("0", "dev@example.com", 60, True, id="held at nothing"),
+        pytest.param("2", "dev@example.com", 60, False, id="at another size"),
+        pytest.param("true", "dev@example.com", 60, False, id="as it is"),
+        pytest.param("0", KEDA, 60, False, id="by the scaler itself"),
+        pytest.param("0", "dev@example.com", 7200, False, id="two hours ago"),
+    ],
+)
+def test_what_a_person_pauses_goes_together(
+    value: str, by: str, seconds: int, *, believed: bool
+) -> None:
+    """Each autoscaler was told so: no source that is away is behind it."""
+    held = scaler(0, 50)
+    view = view_of(WEB, held)
+    row = view.find(WEB[0].key)
+    assert row is not None
+    bodies = (
+        b"{}",
+        msgspec.json.encode(
+            {"metadata": {"annotations": {"autoscaling.keda.sh/paused-replicas": value}}}
+        ),
+    )
+    remember_pause(update(held, held, by=operator(by), bodies=bodies), view, START)
+    now = Now(START.mono_ns + seconds * 10**9, START.utc_s + seconds)
+    resized, found = Resized(row, 6, 0), list[bool]()
     for _ in range(7):
         found.append(cut_together(view, KEDA, resized, now))
         remember_cut(view, KEDA, resized, now)

@@ -51,7 +51,7 @@ from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.releases import remember_release_given_up
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest, serves_last
-from suture.impact.causes.together import remember_cut, remember_least
+from suture.impact.causes.together import remember_cut, remember_least, remember_pause
 from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_taken
 from suture.impact.ground.bodies import annotations_of, status_bytes
@@ -220,6 +220,7 @@ def _remember_custom(request: Request, change: Change, view: GraphView, now: Now
     if old is not None and _annotates(request):
         writes.count(annotated(old.uid), now)
         remember_mark(request, view, now)
+        remember_pause(request, view, now)
 
 
 def _gives_orders(request: Request) -> bool:

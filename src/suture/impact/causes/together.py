@@ -5,7 +5,8 @@ go by from a few sources; one that answers with nothing is believed by all of th
 itself ends here and there. So the first few are believed, and the others have to come again later:
 a scaler asks again within the minute, and what stays too large for so long costs little. Those that
 go by the clock have one cause, and it is none to doubt. So has what stood at the least size of its
-scaler until somebody else lowered that: nothing but the bound had kept it so large. Pure.
+scaler until somebody else lowered that: nothing but the bound had kept it so large. So has what a
+person has paused, at the size at which it is held. Pure.
 LIMIT: a few scalers that are deceived are not told from a few that are right.
 """
 
@@ -15,11 +16,14 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from suture.impact.causes.counters import least_lowered, least_lowered_by
+from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Resized, Rewritten
+from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
+from suture.model.request import Request
 from suture.model.writes import HOUR_S, MINUTE_S
 
 BELIEVED: Final = 5
@@ -28,6 +32,10 @@ to do is as long."""
 
 BELIEVED_PERCENT: Final = 10
 """The same as a share of the scalers of a type; the larger one counts."""
+
+PAUSED: Final = "paused"
+"""What an annotation of an autoscaler has in its name by which it is held at a size. SOURCE: KEDA
+`autoscaling.keda.sh/paused-replicas`."""
 
 CLOCK: Final = ("cron", "schedul")
 """What types of scalers are called after that go by the clock."""
@@ -51,6 +59,17 @@ def remember_least(view: GraphView, identity: str, made: Rewritten, now: Now) ->
         writes.count(least_lowered_by(uid, old.least, identity), now)
 
 
+def remember_pause(request: Request, view: GraphView, now: Now) -> None:
+    """Remember that a person pauses an autoscaler at a size, by an annotation that says which."""
+    row = view.find(request.key)
+    if row is None or not is_person(request.user.username):
+        return
+    old, new = annotations_of(request.old_body), annotations_of(request.new_body)
+    for name, value in new.items():
+        if PAUSED in name and value.isdecimal() and old.get(name) != value:
+            view.history.writes.count(_paused(view.uid(row), int(value)), now)
+
+
 def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | None) -> bool:
     """Whether an actor cuts a workload deep after so many others that one cause is behind it."""
     if now is None or not _is_deep(resized):
@@ -67,8 +86,13 @@ def cut_together(view: GraphView, identity: str, resized: Resized, now: Now | No
 def _has_cause(
     view: GraphView, scalers: Collection[int], identity: str, resized: Resized, now: Now
 ) -> bool:
-    """Whether what lets a workload go is known: the clock, or a bound that another lowered."""
-    return _is_timed(view, scalers) or _was_held(view, scalers, identity, resized, now)
+    """Whether what lets a workload go is known: the clock, a pause, or a bound that was lowered."""
+    counted = view.history.writes.counted
+    return (
+        _is_timed(view, scalers)
+        or _was_held(view, scalers, identity, resized, now)
+        or any(counted(_paused(view.uid(one), resized.after), now, HOUR_S) for one in scalers)
+    )
 
 
 def _was_held(
@@ -103,6 +127,10 @@ def _is_timed(view: GraphView, scalers: Iterable[int]) -> bool:
 def _is_deep(resized: Resized) -> bool:
     """Whether more than half goes in one step, and more than one."""
     return resized.before - resized.after > 1 and resized.after * 2 < resized.before
+
+
+def _paused(uid: str, size: int) -> str:
+    return f"paused/{size}/{uid}"
 
 
 def _cutter(identity: str) -> str:
