@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, delete, graph_of, owner, thing
+from support.cluster import START, crd, delete, graph_of, owner, thing
 from suture.impact.causes.recent import remember
 from suture.impact.effects import DataLost, ObjectsRemoved, PodsLost
 from suture.impact.project import project
@@ -21,6 +21,7 @@ from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import (
     CLAIMS,
+    DEPLOYMENTS,
     DISRUPTION_BUDGETS,
     HTTP_ROUTES,
     INGRESSES,
@@ -882,3 +883,18 @@ def test_the_last_claim_of_a_set_that_another_took_the_place_of(
 
     (lost,) = effects(impact_of(delete(going), database.view), DataLost)
     assert lost.last_copy == last
+
+
+def test_a_part_of_what_only_labels_name() -> None:
+    """Some operators own nothing that they make, and say by a pair of labels of what it is."""
+    pair = "install.db.example.com/owning-resource"
+    labels = {pair: DATABASE.key.name, f"{pair}-namespace": DATABASE.key.namespace}
+    proxy = thing(
+        DEPLOYMENTS, "shop-proxy", "prod", labels=labels,
+        facts=WorkloadFacts(2, Selector.of({"part": "proxy"})),
+    )  # fmt: skip
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, crd(DATABASE.key.resource), proxy), History())
+    assert database.explained(proxy) == 0
+    database.rewrite(ON, {**ON, "proxy": {"enabled": False}})
+    assert database.explained(proxy) == 1

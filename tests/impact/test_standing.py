@@ -10,9 +10,11 @@ from support.cluster import START, delete, graph_of, operator, owner, thing, vie
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.estimate import estimate
 from suture.impact.project import project
+from suture.model.actor import Actor
+from suture.model.facts import RoleBindingFacts
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CONFIG_MAPS, NODES, PODS, Resource
+from suture.model.names import CLUSTER_ROLE_BINDINGS, CONFIG_MAPS, NODES, PODS, Resource
 from suture.model.objects import ClusterObject, NodeFacts, PodFacts
 from suture.model.placement import Taint
 
@@ -169,3 +171,39 @@ def test_what_its_actor_made_a_moment_ago_stands_for_its_pod_as_well(
     view.history.note_created(one.uid, by.user.username, by.operator, one.key, START)
     impact = impact_of(delete(one), view, now=START.plus_s(10), by=by)
     assert [(each.wanted, each.in_use) for each in effects(impact, ObjectsRemoved)] == [found]
+
+
+USERS = Resource("portal.example.com", "users")
+GRANTS = Resource("portal.example.com", "globalrolebindings")
+ADMIN = thing(USERS, "u-1")
+GRANT = thing(GRANTS, "grb-1")
+BODY = b'{"kind": "GlobalRoleBinding", "userName": "u-1"}'
+
+
+def binding(facts: RoleBindingFacts) -> ClusterObject:
+    return thing(CLUSTER_ROLE_BINDINGS, "portal-grb-1", owners=[owner(GRANT)], facts=facts)
+
+
+OF_A_USER = binding(RoleBindingFacts(users=("u-1",)))
+
+
+@pytest.mark.parametrize(
+    ("bound", "user", "by", "counted"),
+    [
+        pytest.param(OF_A_USER, ADMIN, operator(), 1, id="who is there"),
+        pytest.param(binding(RoleBindingFacts(groups=("g",))), ADMIN, operator(), 1, id="a group"),
+        pytest.param(binding(RoleBindingFacts()), ADMIN, operator(), 0, id="accounts alone"),
+        pytest.param(
+            OF_A_USER, replace(ADMIN, deleted=1.0), operator(), 0, id="with the user, who goes"
+        ),
+        pytest.param(OF_A_USER, ADMIN, operator("ann@example.com"), 0, id="by hand"),
+    ],
+)
+def test_what_takes_rights_of_people_along(
+    bound: ClusterObject, user: ClusterObject, by: Actor, counted: int
+) -> None:
+    """A custom resource by which an operator binds a user: some may go, and budgets count them."""
+    request = replace(delete(GRANT, by=by), old_body=BODY)
+    impact = impact_of(request, view_of(GRANT, bound, user), by=by)
+    found = {one.resource: one.counted for one in effects(impact, ObjectsRemoved)}
+    assert found[str(GRANTS)] == counted

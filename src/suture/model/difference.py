@@ -172,6 +172,20 @@ def texts_of(body: bytes) -> frozenset[str]:
     return frozenset(one for one in _spec(body).values() if isinstance(one, str))
 
 
+def own_texts_of(body: bytes) -> frozenset[str]:
+    """Return the texts that stand in an object's own fields, beside its spec and in it."""
+    beside = (_text_in(raw) for raw in parts_of(body).values() if bytes(raw)[:1] == b'"')
+    return texts_of(body) | {one for one in beside if one}
+
+
+def _text_in(raw: msgspec.Raw) -> str:
+    try:
+        found = _any_decoder.decode(raw)
+    except UNREADABLE:
+        return ""
+    return found if isinstance(found, str) else ""
+
+
 def map_in(raw: msgspec.Raw | None) -> dict[str, object]:
     """Return what a part says, where it is a map; empty where it is none, or is not there."""
     if raw is None:

@@ -15,6 +15,7 @@ from typing import Final
 
 from suture.impact.causes.counters import back_again, parted
 from suture.impact.causes.explained import CLIMBED
+from suture.impact.causes.labelled import label_parent
 from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
 from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
@@ -88,12 +89,16 @@ def _above(view: GraphView, row: int) -> list[int]:
     """Return the custom resources that keep an object, by owner, label or name.
 
     WHY any owner: some operators own what they make, and do not call themselves its controller.
+    Others own nothing, and say by a label of what it is.
     """
     chain = (row, *view.controllers(row, CLIMBED))
     found = dict.fromkeys(chain[1:])
     for one in chain:
         found.update((owner.row, None) for owner in view.owners(one) if owner.present)
         found.update(dict.fromkeys(view.there(one, Edge.PARENT)))
+    if not found and (key := label_parent(view, row)) is not None:
+        named = view.find(key)
+        found.update({} if named is None else {named: None})
     return list(found)
 
 

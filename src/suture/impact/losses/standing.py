@@ -6,6 +6,8 @@ it is custom resources, whose types say nothing of that. Pure.
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.impact.causes.recent import COPIED
 from suture.impact.causes.standsfor import stands_for_living
 from suture.impact.data.external import asked_with_outside, still_listed
@@ -22,13 +24,19 @@ from suture.impact.ordinary.atwork import (
     stands_for_route,
     stood_in_for,
 )
-from suture.impact.ordinary.copies import copy_of_living, of_living_policy
+from suture.impact.ordinary.copies import copy_of_living, of_living_policy, went
 from suture.impact.ordinary.fewleft import leaves_few
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
 from suture.impact.reach.strangers import left_by_schedule, taken_blindly
 from suture.impact.scene import Scene
-from suture.model.names import DISRUPTION_BUDGETS, NODES, Resource
+from suture.model.actor import is_person
+from suture.model.difference import own_texts_of
+from suture.model.facts import RoleBindingFacts
+from suture.model.names import BINDINGS, DISRUPTION_BUDGETS, NODES, ObjectKey, Resource
+
+BINDINGS_ASKED: Final = 64
+"""LIMIT: bindings that go along and are asked whom they name; one that names people is enough."""
 
 
 def called_after(scene: Scene, resource: Resource, named: list[int]) -> int:
@@ -42,7 +50,8 @@ def keeping(scene: Scene, resource: Resource, left: list[int], named: list[int])
     """Return which objects that the request names count for what they do, and not for their type.
 
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
-    a route that leads, are done and to be kept a while yet, or go by who knows nothing of them;
+    a route that leads, are done and to be kept a while yet, go by who knows nothing of them, or
+    take along bindings that give people rights;
     disruption budgets that hold running pods; copies of an original that lives, and what a living
     policy has made. And, along with
     their schedule, backups.
@@ -65,6 +74,32 @@ def _keeps(scene: Scene, row: int) -> bool:
         or kept_of_route(scene, row)
         or taken_blindly(scene, row)
         or is_unexpired(scene, row)
+        or _gives_rights(scene, row)
+    )
+
+
+def _gives_rights(scene: Scene, row: int) -> bool:
+    """Whether bindings that name people or groups go along with the one object that is deleted.
+
+    Not where what it names, of its own group of types, is going or was seen to go: so goes
+    what a user had. WHY no person: who takes rights from one after the other does so by hand.
+    """
+    view = scene.view
+    if scene.change.direct != (row,) or is_person(scene.actor.user.username):
+        return False
+    if not any(
+        isinstance(facts := view.facts(one), RoleBindingFacts) and (facts.users or facts.groups)
+        for kind in BINDINGS
+        for one in scene.kinds.get(kind, ())[:BINDINGS_ASKED]
+    ):
+        return False
+    group, space = view.resource(row).group, view.namespace(row)
+    types = [one for one in view.resources() if one.group == group]
+    return not any(
+        went(view, ObjectKey(kind, place, name))
+        for name in own_texts_of(scene.request.old_body)
+        for kind in types
+        for place in {"", space}
     )
 
 
