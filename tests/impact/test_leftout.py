@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, crd, delete, graph_of, owner, thing
+from support.cluster import START, delete, graph_of, owner, thing
 from suture.impact.causes.recent import remember
 from suture.impact.effects import DataLost, ObjectsRemoved, PodsLost
 from suture.impact.project import project
@@ -21,6 +21,7 @@ from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import (
     CLAIMS,
+    CRDS,
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
     HTTP_ROUTES,
@@ -31,7 +32,14 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, ServiceFacts, WorkloadFacts
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    CrdFacts,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 from suture.model.overlay import Overlay
 from suture.model.request import intent_of
 from suture.model.selectors import Selector
@@ -894,7 +902,8 @@ def test_a_part_of_what_only_labels_name() -> None:
         facts=WorkloadFacts(2, Selector.of({"part": "proxy"})),
     )  # fmt: skip
     database = Database()
-    database.view = GraphView(graph_of(DATABASE, crd(DATABASE.key.resource), proxy), History())
+    defined = thing(CRDS, str(DATABASES), facts=CrdFacts(DATABASES, "Database", namespaced=True))
+    database.view = GraphView(graph_of(DATABASE, defined, proxy), History())
     assert database.explained(proxy) == 0
     database.rewrite(ON, {**ON, "proxy": {"enabled": False}})
     assert database.explained(proxy) == 1
