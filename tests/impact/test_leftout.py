@@ -14,7 +14,6 @@ from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
-from suture.model.difference import parts_left_out
 from suture.model.edges import Edge, Need
 from suture.model.facts import DisruptionBudgetFacts
 from suture.model.graph import GraphView
@@ -41,6 +40,7 @@ from suture.model.objects import (
     WorkloadFacts,
 )
 from suture.model.overlay import Overlay
+from suture.model.parts import parts_left_out
 from suture.model.request import intent_of
 from suture.model.selectors import Selector
 from suture.model.writes import TEN_MINUTES_S

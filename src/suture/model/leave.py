@@ -17,14 +17,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from suture.model.difference import (
-    AFFIRMED,
-    all_parts,
-    annotations_in,
-    finalizers_in,
-    has_any,
-    map_in,
-)
+from suture.model.difference import all_parts, annotations_in, finalizers_in, has_any, map_in
+from suture.model.stopping import AFFIRMED
 
 ENDS: Final = frozenset({"delete", "deletion", "destroy", "destruction", "teardown"})
 """Words of the end of an object, one of which the name of an annotation has."""

@@ -23,15 +23,6 @@ from suture.impact.ground.readers import one_of_each
 from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.deeds import What
-from suture.model.difference import (
-    BY_ID,
-    CALLED,
-    OF_A_PORT,
-    SUSPENDED,
-    is_suspended,
-    parts_left_out,
-    sizes_of_parts,
-)
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -47,7 +38,9 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import WorkloadFacts
+from suture.model.parts import BY_ID, CALLED, OF_A_PORT, SUSPENDED, parts_left_out, sizes_of_parts
 from suture.model.request import Request
+from suture.model.stopping import is_suspended
 from suture.model.writes import HOUR_S, TEN_MINUTES_S
 
 SHORTEST: Final = 3

@@ -13,10 +13,10 @@ from typing import Final
 
 from suture.impact.ground.builtin import BUILT_IN
 from suture.impact.ground.cascade import closure
-from suture.model.difference import SUSPENDED
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.objects import CustomFacts
+from suture.model.parts import SUSPENDED
 
 _KEPT_BY: Final = Edge.MANAGED_BY
 
