@@ -131,3 +131,30 @@ def test_who_asked_an_operator_for_other_entries(
             view.history.writes.note(wish.key, deed, at)
     old, new = secret(user="a", password="b"), secret(url="c")
     assert told(view, SECRETS, old, new, SYNC) == left
+
+
+PEM = body("ConfigMap", "roots", data={"ca.pem": "old\nnew\n", "note": "x"})
+
+
+@pytest.mark.parametrize(
+    ("new", "asked_by", "by", "left"),
+    [
+        pytest.param({"ca.pem": "new\n", "note": "x"}, HANDLER, SYNC, 0, id="it was asked for"),
+        pytest.param({"ca.pem": "new\n", "note": "x"}, None, SYNC, 2, id="nobody asked"),
+        pytest.param({"ca.pem": "new\n", "note": "x"}, SYNC, SYNC, 2, id="by itself"),
+        pytest.param({"ca.pem": "new\n", "note": "x"}, HANDLER, STRANGER, 2, id="a stranger"),
+        pytest.param({"note": "x"}, HANDLER, SYNC, 2, id="an entry goes"),
+    ],
+)
+def test_lines_that_what_keeps_them_says_no_more(
+    new: dict[str, str], asked_by: Actor | None, by: Actor, left: int
+) -> None:
+    """An authority leaves a bundle: its lines go from the ConfigMaps of all namespaces."""
+    bundle = thing(WISHES, "roots", "prod")
+    roots = replace(trimmed(CONFIG_MAPS, PEM), owners=(owner(bundle),))
+    view = view_with(bundle, roots, *readers(roots, None))
+    if asked_by is not None:
+        for value in (1, 2):
+            deed = Deed(What.WROTE, asked_by.user.username, value)
+            view.history.writes.note(bundle.key, deed, NOW.plus_s(-60))
+    assert told(view, CONFIG_MAPS, PEM, changed(PEM, data=new), by) == left

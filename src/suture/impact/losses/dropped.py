@@ -17,9 +17,10 @@ from suture.impact.causes.parents import maker_of
 from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import count_of, reading
 from suture.impact.losses.schemas import parts_unknown
-from suture.impact.ordinary.keepers import is_own, works_for
+from suture.impact.ordinary.keepers import is_own, keeps, works_for
 from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.addresses import addresses_left
@@ -111,7 +112,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         yield from _nodes_left_out(scene, made, readers)
     found = _dropped(scene, made)
     whole = key.resource not in KEYED
-    left = _left_reading(scene, made, readers) if found else readers
+    inside = key.resource == CONFIG_MAPS and all("." in one.field for one in found)
+    left = _left_reading(scene, made, readers, inside=inside) if found else readers
     for one in found[:FIELDS]:
         read_by = _read_by(scene.view, readers, one, whole=whole)
         yield EntriesDropped(
@@ -272,13 +274,18 @@ def _read_by(view: GraphView, readers: list[Use], one: Dropped, *, whole: bool) 
     )
 
 
-def _left_reading(scene: Scene, made: Rewritten, readers: list[Use]) -> list[Use]:
+def _left_reading(scene: Scene, made: Rewritten, readers: list[Use], *, inside: bool) -> list[Use]:
     """Return who reads an object and is not written next, where other entries come into it.
 
-    WHY others: what is only emptied holds nothing for the next template to read.
+    WHY others: what is only emptied holds nothing for the next template to read. And nobody where
+    it is what stands `inside` entries, and what keeps it was changed for it.
     """
     view, row = scene.view, made.row
-    if row is None or made.after.key.resource not in KEYED or not 0 < len(readers) <= READERS:
+    if row is None or made.after.key.resource not in KEYED or not readers:
+        return readers
+    if inside and _asked_for(scene, row):
+        return []
+    if len(readers) > READERS:
         return readers
     if not _brings(scene, made):
         return readers
@@ -288,6 +295,23 @@ def _left_reading(scene: Scene, made: Rewritten, readers: list[Use]) -> list[Use
         if (pod := view.one_alike(use.row)) < 0
         or not is_written_next(scene, maker_of(view, pod), row)
     ]
+
+
+def _asked_for(scene: Scene, row: int) -> bool:
+    """Whether the custom resource that controls an object was changed lately, by another.
+
+    What it has its controller write says less then: an authority that is trusted no more.
+    """
+    view = scene.view
+    parent = view.controller(row)
+    return (
+        parent >= 0
+        and is_custom(view.resource(parent))
+        and scene.stays(parent)
+        and keeps(scene, view.resource(parent)) is not False
+        and scene.changed(parent)
+        and scene.written_by_another(view.key(parent))
+    )
 
 
 def _brings(scene: Scene, made: Rewritten) -> bool:
