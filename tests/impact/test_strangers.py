@@ -12,7 +12,15 @@ from suture.model.actor import Actor, IdentityKind, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import NODES, PODS, SECRETS, SERVICES, ObjectKey, Resource
+from suture.model.names import (
+    NETWORK_POLICIES,
+    NODES,
+    PODS,
+    SECRETS,
+    SERVICES,
+    ObjectKey,
+    Resource,
+)
 from suture.model.objects import (
     ClusterObject,
     CustomFacts,
@@ -256,3 +264,20 @@ def test_a_person_may_take_what_is_kept() -> None:
     one = topic(facts=CustomFacts(ended=Ended.DONE))
     person = Actor(UserInfo("ops@example.com"), "ops", IdentityKind.PERSON, CLEANER.stage)
     assert told(view_of(one, by=""), one, person, until(LATER)) == 0
+
+
+WALL = thing(NETWORK_POLICIES, "allow-front", "shop")
+
+
+@pytest.mark.parametrize(
+    ("made_by", "by", "expected"),
+    [
+        pytest.param("dev@example.com", CLEANER, 1, id="a-person-made-it"),
+        pytest.param(CLEANER.user.username, CLEANER, 0, id="its-own"),
+        pytest.param("", CLEANER, 0, id="nobody-knows"),
+        pytest.param("dev@example.com", operator("ann@example.com"), 0, id="by-hand"),
+    ],
+)
+def test_a_network_policy_that_another_made(made_by: str, by: Actor, expected: int) -> None:
+    """A keeper of namespaces that takes away whatever it did not write."""
+    assert counted(WALL, made_by=made_by, by=by) == expected

@@ -28,7 +28,7 @@ from suture.impact.ordinary.copies import copy_of_living, of_living_policy, went
 from suture.impact.ordinary.fewleft import leaves_few
 from suture.impact.ordinary.keeping import keeps_secret
 from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
-from suture.impact.reach.strangers import left_by_schedule, taken_blindly
+from suture.impact.reach.strangers import left_by_schedule, taken_blindly, wall_of_others
 from suture.impact.scene import Scene
 from suture.model.actor import is_person
 from suture.model.difference import own_texts_of
@@ -52,17 +52,22 @@ def keeping(scene: Scene, resource: Resource, left: list[int], named: list[int])
     Custom resources that keep a Secret which pods read, lead to a Service that serves, are kept of
     a route that leads, are done and to be kept a while yet, go by who knows nothing of them, or
     take along bindings that give people rights;
-    disruption budgets that hold running pods; copies of an original that lives, and what a living
-    policy has made. And, along with
+    disruption budgets that hold running pods; copies of an original that lives, what a living
+    policy has made, and NetworkPolicies that others made. And, along with
     their schedule, backups.
     """
     if resource == DISRUPTION_BUDGETS:
         return [row for row in named if guards(scene.view, row, scene.removed)]
     if resource in COPIED:
-        return [row for row in named if copy_of_living(scene, row) or of_living_policy(scene, row)]
+        return [row for row in named if _is_kept_for(scene, row)]
     if not is_custom(resource):
         return []
     return [row for row in named if _keeps(scene, row)] or left_by_schedule(scene, resource, left)
+
+
+def _is_kept_for(scene: Scene, row: int) -> bool:
+    """Whether an object of a type that is copied is there for an original, a policy or a person."""
+    return copy_of_living(scene, row) or of_living_policy(scene, row) or wall_of_others(scene, row)
 
 
 def _keeps(scene: Scene, row: int) -> bool:

@@ -29,7 +29,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import CARRIERS, account_of
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot
-from suture.model.names import SECRETS, SERVICES, Resource
+from suture.model.names import NETWORK_POLICIES, SECRETS, SERVICES, Resource
 from suture.model.objects import CustomFacts
 
 _DATA: Final = ("backups", "snapshots")
@@ -84,6 +84,14 @@ def taken_by_stranger(scene: Scene, row: int) -> bool:
         and _is_strange(scene, row)
         and not _idle(scene.view, row)
     )
+
+
+def wall_of_others(scene: Scene, row: int) -> bool:
+    """Whether a NetworkPolicy goes by a machine's hand that has nothing to do with it.
+
+    Who made it is remembered, and knew why: without it pods are open, or cut off by what is left.
+    """
+    return scene.view.resource(row) == NETWORK_POLICIES and _is_strange(scene, row)
 
 
 def bare_of_others(scene: Scene, lot: Lot) -> bool:
