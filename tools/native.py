@@ -31,12 +31,12 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 ROOMS = ("model/graph", "impact")
 ALSO = (
-    "budget/sliding", "journal/writing", "judge", "model/covered", "model/difference",
-    "model/history", "model/marks", "model/neighbourhood", "model/parts", "model/references",
-    "model/stopping", "model/targets", "model/writes", "policy/engines/quickcalls",
-    "policy/evaluate", "policy/index", "verdict", "wire/declared", "wire/endings",
-    "wire/managedby", "wire/naming", "wire/openfields", "wire/pooled", "wire/projections",
-    "wire/said", "wire/trim",
+    "budget/affording", "budget/sliding", "journal/writing", "judge", "model/covered",
+    "model/difference", "model/history", "model/marks", "model/neighbourhood", "model/parts",
+    "model/references", "model/stopping", "model/targets", "model/writes", "policy/case",
+    "policy/engines/quickcalls", "policy/evaluate", "policy/index", "verdict", "wire/declared",
+    "wire/endings", "wire/managedby", "wire/naming", "wire/openfields", "wire/pooled",
+    "wire/projections", "wire/said", "wire/trim",
 )  # fmt: skip
 """What judging and listing spend their time in, besides the two rooms."""
 

@@ -23,7 +23,7 @@ from suture.impact.effects import (
 )
 from suture.model.names import Operation
 from suture.model.request import Request
-from suture.policy.case import EFFECT_TYPES, VARIABLES, Facts, effects_by_name, value_of
+from suture.policy.case import EFFECT_TYPES, VARIABLES, effects_by_name, facts_of, value_of
 from suture.policy.engines import EvaluationError, ExpressionError, ListOf, Scalar, Scope
 from suture.policy.engines.cel import CelEngine, CelProgram
 from suture.policy.evaluate import evaluate
@@ -63,7 +63,7 @@ def quick(program: CelProgram, weighed: Case, constants: dict[str, object]) -> o
     if function is None:
         return NOTHING
     try:
-        return lists(function(Facts(weighed, effects_by_name(weighed.impact))))
+        return lists(function(facts_of(weighed, effects_by_name(weighed.impact), VARIABLES)))
     except Exception:  # noqa: BLE001 whatever it is, the library is asked
         return NOTHING
 
@@ -291,7 +291,7 @@ def test_the_pack_says_in_python_what_it_says_in_cel(effects: list[Effect], aske
             expected = asking.program.evaluate(_PACK.engine.bind(values))
         except EvaluationError:
             continue
-        assert lists(asking.quick(Facts(weighed, grouped))) == expected, name
+        assert lists(asking.quick(facts_of(weighed, grouped, VARIABLES))) == expected, name
 
 
 def slowly(rule: Rule) -> Rule:

@@ -8,12 +8,16 @@ from typing import Final
 import msgspec
 
 from suture.app.rim import Asked, Lane, Rim
+from suture.budget.claims import Claim, Receipt
 from suture.journal.entry import Entry
 from suture.journal.query import Line
 from suture.journal.writing import entry_of
 from suture.judge import Judgement, World
 from suture.model.actor import IdentityKind
 from suture.model.attribution import Cause
+from suture.model.grants import Grant
+from suture.model.names import ObjectKey
+from suture.policy.rules import Case, Findings
 from suture.verdict import ALLOWED, Answer, Verdict, refusal_message
 
 _BREAK_GLASS: Final = IdentityKind.BREAK_GLASS
@@ -100,22 +104,51 @@ def notable(judgement: Judgement, lane: Lane) -> bool:
     )
 
 
-def _line(judgement: Judgement, message: str, asked: Asked, rim: Rim) -> Line:
-    """Return how the line of a decision is made; nothing in it changes until then."""
-    verdict, now = judgement.verdict, asked.now
-    return partial(
-        entry_of,
+def _written(  # noqa: PLR0917 called with what is held, which costs least by position
+    asked: Asked,
+    message: str,
+    latency_us: int,
+    case: Case,
+    verdict: Verdict,
+    findings: Findings,
+    claims: tuple[Claim, ...],
+    receipt: Receipt,
+    evidence: tuple[ObjectKey, ...],
+    grants: tuple[Grant, ...],
+) -> Entry:
+    """Make the line of a decision."""
+    return entry_of(
         asked.decision,
-        judgement.case,
+        case,
         verdict,
-        now,
+        asked.now,
         lane=asked.lane,
-        findings=judgement.findings,
-        claims=judgement.claims,
-        receipt=judgement.receipt,
-        evidence=judgement.evidence,
-        latency_us=(rim.clock().mono_ns - now.mono_ns) // 1000,
-        keep_body=not verdict.denies and bool(judgement.case.impact.effects),
+        findings=findings,
+        claims=claims,
+        receipt=receipt,
+        evidence=evidence,
+        latency_us=latency_us,
+        keep_body=not verdict.denies and bool(case.impact.effects),
         message=message,
-        grants=tuple(grant.name for grant in judgement.grants),
+        grants=tuple(grant.name for grant in grants),
+    )
+
+
+def _line(judgement: Judgement, message: str, asked: Asked, rim: Rim) -> Line:
+    """Return how the line of a decision is made; nothing in it changes until then.
+
+    WHY not of the whole judgement: its change has a number for each object of a large namespace.
+    """
+    return partial(
+        _written,
+        asked,
+        message,
+        (rim.clock().mono_ns - asked.now.mono_ns) // 1000,
+        judgement.case,
+        judgement.verdict,
+        judgement.findings,
+        judgement.claims,
+        judgement.receipt,
+        judgement.evidence,
+        judgement.grants,
     )

@@ -44,6 +44,13 @@ class Account(msgspec.Struct, frozen=True, gc=False, order=True):
     key: str
 
 
+class Part(msgspec.Struct, frozen=True, gc=False):
+    """What one intent holds of one account."""
+
+    amount: int
+    victims: tuple[ObjectKey, ...] = ()
+
+
 class Shortfall(msgspec.Struct, frozen=True, gc=False):
     """A claim that one of its windows cannot afford. `used` is spent and reserved, without it."""
 

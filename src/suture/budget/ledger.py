@@ -14,8 +14,9 @@ from typing import TypeVar
 
 import msgspec
 
-from suture.budget.claims import Account, Claim, Receipt, Shortfall, Spent
-from suture.budget.sliding import NS, Peak, SlidingSum
+from suture.budget.affording import Balance, shortfalls
+from suture.budget.claims import Account, Claim, Part, Receipt, Shortfall, Spent
+from suture.budget.sliding import NS, Peak
 from suture.errors import InputError
 from suture.model.bounded import oldest
 from suture.model.clock import LONGEST_WINDOW_S, Now, Window
@@ -61,30 +62,12 @@ class CheckpointError(InputError):
     code = "checkpoint_malformed"
 
 
-class _Part(msgspec.Struct, frozen=True, gc=False):
-    """What one intent holds of one account."""
-
-    amount: int
-    victims: tuple[ObjectKey, ...] = ()
-
-
 class _Reservation(msgspec.Struct, frozen=True):
     """One live reservation: since when (its latest attempt), the answer, what it holds."""
 
     at_ns: int
     receipt: Receipt
-    parts: Mapping[Account, _Part]
-
-
-class _Balance:
-    """One account: what is settled, what is held, and the windows it was last asked under."""
-
-    __slots__ = ("held", "spent", "windows")
-
-    def __init__(self) -> None:
-        self.spent = SlidingSum()
-        self.held = 0
-        self.windows: tuple[Window, ...] = ()
+    parts: Mapping[Account, Part]
 
 
 class Ledger:
@@ -96,7 +79,7 @@ class Ledger:
         WHY: a ledger that does not know what was admitted a moment ago must assume the worst.
         """
         self._blind_until_ns = blind_until.mono_ns if blind_until else None
-        self._balances: dict[Account, _Balance] = {}
+        self._balances: dict[Account, Balance] = {}
         self._by_holder: dict[str, set[Account]] = {}
         self._live: dict[Intent, _Reservation] = {}  # oldest attempt first
         self._settled: dict[Intent, tuple[int, Receipt]] = {}  # oldest first
@@ -125,7 +108,7 @@ class Ledger:
             if settled is not None and now.mono_ns - settled[0] < SETTLED_KEPT_S * NS:
                 return settled[1]
         parts = _parts(asked)
-        own: Mapping[Account, _Part] = earlier.parts if earlier else {}
+        own: Mapping[Account, Part] = earlier.parts if earlier else {}
         receipt = earlier.receipt if earlier else Receipt(granted=True)
         more = any(
             part.amount > (own[account].amount if account in own else 0)
@@ -232,41 +215,17 @@ class Ledger:
         return 0 if peak is None else peak.within(window.seconds, now.mono_ns)
 
     def _shortfalls(
-        self, claims: Iterable[Claim], now: Now, own: Mapping[Account, _Part]
+        self, claims: Iterable[Claim], now: Now, own: Mapping[Account, Part]
     ) -> tuple[Shortfall, ...]:
         """List every claim and window that cannot be afforded; `own` is asked again, not added."""
         blind = self._blind_until_ns is not None and now.mono_ns < self._blind_until_ns
-        asked: dict[Account, int] = {}
-        found = []
-        for claim in claims:
-            if claim.amount <= 0:
-                continue
-            account = claim.account
-            total = asked[account] = asked.get(account, 0) + claim.amount
-            balance = self._balances.get(account)
-            held = balance.held if balance else 0
-            if account in own:
-                held -= own[account].amount
-            peak = self._peaks.get(claim.key)
-            for window in claim.windows:
-                population = claim.population
-                if peak is not None:
-                    population = max(population, peak.within(window.seconds, now.mono_ns))
-                allowance = window.allowance(population)
-                used = held
-                if balance:
-                    used += balance.spent.within(window.seconds, now.mono_ns)
-                if blind:
-                    used = max(used, allowance)
-                if used + total > allowance:
-                    found.append(Shortfall(claim, window, allowance, used))
-        return tuple(found)
+        return shortfalls(claims, now, own, self._balances, self._peaks, blind=blind)
 
-    def _hold(self, parts: Mapping[Account, _Part], sign: int) -> None:
+    def _hold(self, parts: Mapping[Account, Part], sign: int) -> None:
         for account, part in parts.items():
             balance = self._balances.get(account)
             if balance is None:
-                balance = self._balances[account] = _Balance()
+                balance = self._balances[account] = Balance()
                 self._by_holder.setdefault(account.holder, set()).add(account)
             balance.held += sign * part.amount
 
@@ -358,7 +317,7 @@ class Ledger:
         if blind_ns > 0:
             ledger._blind_until_ns = now.mono_ns + blind_ns
         for account, windows, entries in record.accounts:
-            ledger._hold({account: _Part(0)}, +1)
+            ledger._hold({account: Part(0)}, +1)
             balance = ledger._balances[account]
             balance.windows = windows
             for age_ns, amount in entries:
@@ -384,7 +343,7 @@ class _Checkpoint(msgspec.Struct, array_like=True):
     version: int
     blind_ns: int
     accounts: list[tuple[Account, tuple[Window, ...], list[tuple[int, int]]]]
-    live: list[tuple[Intent, int, Receipt, list[tuple[Account, _Part]]]]
+    live: list[tuple[Intent, int, Receipt, list[tuple[Account, Part]]]]
     settled: list[tuple[Intent, int, Receipt]]
     removals: list[tuple[str, ObjectKey, list[tuple[Account, int]]]]
     peaks: list[tuple[str, list[tuple[int, int]]]]
@@ -394,20 +353,20 @@ _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(_Checkpoint)
 
 
-def _parts(claims: Iterable[Claim]) -> dict[Account, _Part]:
+def _parts(claims: Iterable[Claim]) -> dict[Account, Part]:
     """Add up what is asked of each account."""
-    parts: dict[Account, _Part] = {}
+    parts: dict[Account, Part] = {}
     for claim in claims:
         if claim.amount <= 0:
             continue
         # INVARIANT: a re-creation gives back one, so more victims than amount would give too much.
         victims = claim.victims if len(claim.victims) <= claim.amount else ()
-        known = parts.get(claim.account, _Part(0))
-        parts[claim.account] = _Part(known.amount + claim.amount, known.victims + victims)
+        known = parts.get(claim.account, Part(0))
+        parts[claim.account] = Part(known.amount + claim.amount, known.victims + victims)
     return parts
 
 
-def _merged(own: Mapping[Account, _Part], parts: Mapping[Account, _Part]) -> dict[Account, _Part]:
+def _merged(own: Mapping[Account, Part], parts: Mapping[Account, Part]) -> dict[Account, Part]:
     """Keep the higher amount of each account."""
     more = {
         account: part

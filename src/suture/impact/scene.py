@@ -39,7 +39,7 @@ class Scene:
     """
 
     __slots__ = (
-        "_lots", "_made_marks", "_makers", "_marks", "_of_class", "_releases", "_rows", "_running",
+        "_lots", "_made_marks", "_makers", "_marks", "_of_class", "_rows", "_running",
         "_tied", "_unlooked", "_victims", "_whole", "actor", "causes", "change", "direct",
         "evaluate", "kinds", "limit", "now", "removed", "request", "view",
     )  # fmt: skip
@@ -84,7 +84,6 @@ class Scene:
         self._tied: dict[int, bool] = {}
         self._made_marks: bool | None = None
         self._whole: frozenset[int] | None = None
-        self._releases: dict[str, list[int]] = {}
         self._running: dict[int, tuple[int, int, int]] = {}
         self._of_class: dict[int, tuple[int, int, int]] | None = None
 
@@ -128,12 +127,8 @@ class Scene:
         return self._whole
 
     def releases(self, namespace: str) -> list[int]:
-        """Return the Secrets of a namespace that may record releases, looked up once."""
-        found = self._releases.get(namespace)
-        if found is None:
-            rows = self.view.rows(SECRETS, namespace)
-            found = self._releases[namespace] = self.view.labelled(rows, "owner", "helm")
-        return found
+        """Return the Secrets of a namespace that may record releases."""
+        return self.view.labelled_in(SECRETS, namespace, "owner", "helm")
 
     def maker(self, lot: Lot) -> int:
         """Return what stands behind pods, looked up once for each class."""

@@ -6,7 +6,7 @@ by their own structs, so that a new field is readable as soon as it exists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import assert_never, get_args, get_origin
 
@@ -50,6 +50,7 @@ def _value_type(kind: object) -> ValueType:
 
 EFFECT_TYPES: Mapping[str, Record] = {name: _record(kind) for kind, name in NAMES.items()}
 """The type of one effect, by the name that rules use."""
+_FULL = {name: f"effects.{name}" for name in EFFECT_TYPES}
 
 _TEXT = Scalar.STRING
 _FLAG = Scalar.BOOL
@@ -148,24 +149,21 @@ def effects_by_name(impact: Impact) -> dict[str, list[Effect]]:
     return grouped
 
 
-class Facts(dict[str, object]):
-    """The values of a case as they are, by the names that rules use; each made when first read."""
+def facts_of(
+    case: Case, grouped: Mapping[str, list[Effect]], names: Iterable[str]
+) -> dict[str, object]:
+    """Return the values of a case as they are, by the names that rules use; absent effects: none.
 
-    __slots__ = ("_case", "_grouped")
-
-    def __init__(self, case: Case, grouped: Mapping[str, list[Effect]]) -> None:
-        super().__init__()
-        for name, effects in grouped.items():
-            self[f"effects.{name}"] = effects
-        self._case = case
-        self._grouped = grouped
-
-    def __missing__(self, name: str) -> object:
-        """Make the value of one name; effects that are absent are an empty list."""
+    WHY all of `names` at once: a plain dict is read in a fifth of the time of one that makes what
+    it lacks.
+    """
+    facts: dict[str, object] = {}
+    for name in names:
         reader = _READERS.get(name)
-        value: object = reader(self._case) if reader is not None else ()
-        self[name] = value
-        return value
+        facts[name] = reader(case) if reader is not None else ()
+    for effect, effects in grouped.items():
+        facts[_FULL[effect]] = effects
+    return facts
 
 
 def value_of(

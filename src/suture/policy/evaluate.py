@@ -8,11 +8,11 @@ converted, once a case. A rule that errs is a finding of its own, never a silent
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from suture.impact.effects import Effect
-from suture.policy.case import EFFECT, MATCHED, Facts, effects_by_name, plain, value_of
+from suture.policy.case import EFFECT, MATCHED, effects_by_name, facts_of, plain, value_of
 from suture.policy.engines import Bindings, EvaluationError, Program
 from suture.policy.matching import EVERYTHING
 from suture.policy.policyset import (
@@ -42,16 +42,17 @@ def evaluate(policies: PolicySet, case: Case) -> Findings:
     present = grouped.keys()
     if not grouped and not policies.always:
         return NOTHING
+    asked = policies.asked(policies.index.candidates(case), present)
     rules = [
         (bound, rule)
-        for bound, asked in policies.asked(policies.index.candidates(case), present)
+        for bound, concerning in asked.rules
         # WHY asked here: most constraints name none, and machine code tells that at once.
         if bound.match is EVERYTHING or bound.match.matches(case)
-        for rule in asked
+        for rule in concerning
     ]
     if not rules:
         return NOTHING
-    weighing = _Weighing(policies, case, grouped, rules)
+    weighing = _Weighing(policies, case, grouped, rules, asked.names)
     for bound, rule in rules:
         weighing.rule(bound, rule)
     if not weighing.violations and not weighing.claims:
@@ -68,12 +69,13 @@ class _Weighing:
         case: Case,
         grouped: Mapping[str, list[Effect]],
         rules: list[tuple[BoundConstraint, Rule]],
+        names: Iterable[str],
     ) -> None:
         self._engine = policies.engine
         self._case = case
         self._grouped = grouped
         self._rules = rules
-        self._facts = Facts(case, grouped)
+        self._facts = facts_of(case, grouped, names)
         self._shown = policies.shown
         self._values: dict[str, object] = {}
         self._shared: dict[str, Bindings] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from suture.policy.case import EFFECT_TYPES
+from suture.policy.case import EFFECT_TYPES, VARIABLES
 from suture.policy.engines import Engine, Program
 from suture.policy.index import Index
 from suture.policy.matching import Match, Reach
@@ -98,8 +98,8 @@ class Violation:
     @property
     def reads(self) -> frozenset[str]:
         """The names that its expressions read."""
-        retry = self.retry.reads if self.retry is not None else frozenset[str]()
-        return self.asking.program.reads | self.message.reads | retry
+        programs = (self.asking.program, self.when, self.message, self.retry, self.count)
+        return frozenset[str]().union(*(one.reads for one in programs if one is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,13 @@ class BoundConstraint:
         )
 
 
-Asked = tuple[tuple[BoundConstraint, tuple[Rule, ...]], ...]
-"""Constraints with those of their rules that are asked."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Constraints with those of their rules that are asked, and the names that these read."""
+
+    rules: tuple[tuple[BoundConstraint, tuple[Rule, ...]], ...]
+    names: tuple[str, ...]
+
 
 MIXTURES = 4_096
 """LIMIT: mixtures of candidates and effects that are remembered, some tuples each: a few MB."""
@@ -235,11 +240,13 @@ class PolicySet:
         if found is None:
             if len(self._asked) >= MIXTURES:
                 self._asked.clear()
-            found = self._asked[key] = tuple(
+            asked = tuple(
                 (bound, rules)
                 for bound in (self.constraints[number] for number in key[0])
                 if (rules := bound.concerning(key[1]))
             )
+            reads = {name for _, rules in asked for rule in rules for name in rule.reads}
+            found = self._asked[key] = Asked(asked, tuple(sorted(reads & VARIABLES.keys())))
         return found
 
     @property

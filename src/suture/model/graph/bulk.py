@@ -31,6 +31,9 @@ PAIRS: Final = 512
 """LIMIT: labels asked for by name that are kept ready: Suture's own, and releases by their names;
 0.3 kB each."""
 
+LABELLED: Final = 1024
+"""LIMIT: namespaces of which it is kept what has a label; a row takes 8 bytes in it."""
+
 
 class Bulk(Naming):
     """The part of the graph's face that speaks of many objects, and of pods by class."""
@@ -262,6 +265,24 @@ class Bulk(Naming):
         if not found:
             return []
         return [row for row, number in zip(rows, numbers, strict=True) if number in found]
+
+    def labelled_in(self, resource: Resource, namespace: str, key: str, value: str) -> list[int]:
+        """Return the objects of a type, no pods, in a namespace that have a label of this value.
+
+        WHY kept until one of them changes: a release has many parts, of each of which it is asked.
+        """
+        graph, pair = self._graph, (key, value)
+        kept, place = graph.labelled, graph.places.find(resource, namespace)
+        known = kept.get(place)
+        found = known.get(pair) if known is not None else None
+        if found is None:
+            found = self.labelled(graph.rows(resource, namespace), key, value)
+            if len(kept) >= LABELLED and place not in kept:
+                kept.clear()
+            if place >= 0:
+                kept.setdefault(place, {})[pair] = found
+        going = self._leaving
+        return [row for row in found if not self._flags[row] & going]
 
     # ---- finalizers
 

@@ -28,6 +28,7 @@ def check(graph: Graph) -> None:
     _links(graph, graph.owners)
     _links(graph, graph.links)
     _chains(graph)
+    _labelled(graph)
     _classes(graph)
     _interned(graph)
 
@@ -99,6 +100,19 @@ def _chains(graph: Graph) -> None:
                 if rows.place[row] == place and flags[row] & (ALIVE | POD_CLASS)
             }
             _same(f"rows of {resource} in {namespace}", found, wanted)
+
+
+def _labelled(graph: Graph) -> None:
+    for place, known in graph.labelled.items():
+        rows = graph.rows(graph.places.resource(place), graph.places.namespace[place])
+        for (key, value), kept in known.items():
+            found = [row for row in rows if _label(graph, row, key) == value]
+            _same(f"rows of place {place} with {key}={value}", kept, found)
+
+
+def _label(graph: Graph, row: int, key: str) -> str | None:
+    labels = graph.labels(row)
+    return None if labels is None else labels.get(key)
 
 
 def _classes(graph: Graph) -> None:

@@ -46,6 +46,9 @@ class Storage:
         self.selecting = Selecting()
         self.ended = 0
         """How many objects have ended so far: a row that was theirs may be another's since."""
+        self.labelled: dict[int, dict[tuple[str, str], list[int]]] = {}
+        """Rows that have a label of some value, no pods, by place, as far as they were asked for.
+        INVARIANT: what is kept of a place goes when anything in it begins, is written or ends."""
         self.twins: dict[bytes, list[int]] = {}
         """Rows of objects whose uid another one has too, which is the one that the uid finds."""
         self._nodes: dict[str, int] = {}

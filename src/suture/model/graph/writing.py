@@ -87,6 +87,7 @@ class Writable(Readable):
             rows.flags[row] |= TERMINATING
             rows.deleted[row] = thing.deleted
         self.enter(place, row)
+        self.labelled.pop(place, None)
         self._begin_other(row, thing, kind)
 
     def _flags(self, row: int, thing: ClusterObject, kind: Kind, *, leaving: bool) -> int:
@@ -209,6 +210,7 @@ class Writable(Readable):
 
     def _write_other(self, row: int, thing: ClusterObject, kind: Kind) -> None:
         rows, facts = self.rows_of, thing.facts
+        self.labelled.pop(rows.place[row], None)
         rows.labels[row] = self.label_sets.swap(rows.labels[row], labels_bytes(thing.labels))
         had: tuple[Selector, ...] = ()
         will = had
@@ -245,6 +247,7 @@ class Writable(Readable):
             self._leave_class(row, rows.extra[row], flags)
         else:
             self.chain.take_out(row)
+            self.labelled.pop(place, None)
             selectors = self.selectors(row)
             if selectors:
                 self.selecting.clear(row, self.places.namespace[place], selectors)

@@ -12,9 +12,14 @@ from typing import Final
 LEAST: Final = -(2**63)
 MOST: Final = 2**63 - 1
 
+_NEAR: Final = 2**61
+"""What is nearer to zero is a machine's own number, and compared as one."""
+
 
 def whole(value: int) -> int:
     """Return a whole number. Errors: OverflowError beyond 64 bits, as CEL has it."""
+    if -_NEAR < value < _NEAR:
+        return value
     if not LEAST <= value <= MOST:
         raise OverflowError
     return value
