@@ -19,6 +19,7 @@ from suture.policy.policyset import (
     BoundConstraint,
     ClaimRule,
     PolicySet,
+    Quick,
     Rule,
     Said,
     Violation,
@@ -44,17 +45,17 @@ def evaluate(policies: PolicySet, case: Case) -> Findings:
         return NOTHING
     asked = policies.asked(policies.index.candidates(case), present)
     rules = [
-        (bound, rule)
+        (bound, rule, quick)
         for bound, concerning in asked.rules
         # WHY asked here: most constraints name none, and machine code tells that at once.
         if bound.match is EVERYTHING or bound.match.matches(case)
-        for rule in concerning
+        for rule, quick in concerning
     ]
     if not rules:
         return NOTHING
     weighing = _Weighing(policies, case, grouped, rules, asked.names)
-    for bound, rule in rules:
-        weighing.rule(bound, rule)
+    for bound, rule, quick in rules:
+        weighing.rule(bound, rule, quick)
     if not weighing.violations and not weighing.claims:
         return NOTHING
     return Findings(tuple(weighing.violations), tuple(weighing.claims))
@@ -68,7 +69,7 @@ class _Weighing:
         policies: PolicySet,
         case: Case,
         grouped: Mapping[str, list[Effect]],
-        rules: list[tuple[BoundConstraint, Rule]],
+        rules: list[tuple[BoundConstraint, Rule, Quick | None]],
         names: Iterable[str],
     ) -> None:
         self._engine = policies.engine
@@ -82,9 +83,8 @@ class _Weighing:
         self.violations: list[Finding] = []
         self.claims: list[ClaimAsked] = []
 
-    def rule(self, bound: BoundConstraint, rule: Rule) -> None:
-        """Add what one rule says."""
-        quick = rule.asking.quick
+    def rule(self, bound: BoundConstraint, rule: Rule, quick: Quick | None) -> None:
+        """Add what one rule says; `quick` is its function."""
         if quick is not None:
             try:
                 answer = quick(self._facts)
@@ -147,7 +147,7 @@ class _Weighing:
         shared = self._shared.get(bound.name)
         if shared is None:
             values: dict[str, object] = {}
-            for constraint, rule in self._rules:
+            for constraint, rule, _ in self._rules:
                 if constraint is bound:
                     values.update(rule.asking.constants)
                     for name in rule.asking.facts:

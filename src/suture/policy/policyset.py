@@ -163,9 +163,12 @@ class BoundConstraint:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Constraints with those of their rules that are asked, and the names that these read."""
+    """Constraints with those of their rules that are asked, and the names that these read.
 
-    rules: tuple[tuple[BoundConstraint, tuple[Rule, ...]], ...]
+    Each rule with its function: to ask it for that costs as much as some rules do.
+    """
+
+    rules: tuple[tuple[BoundConstraint, tuple[tuple[Rule, Quick | None], ...]], ...]
     names: tuple[str, ...]
 
 
@@ -241,11 +244,11 @@ class PolicySet:
             if len(self._asked) >= MIXTURES:
                 self._asked.clear()
             asked = tuple(
-                (bound, rules)
+                (bound, tuple((rule, rule.asking.quick) for rule in rules))
                 for bound in (self.constraints[number] for number in key[0])
                 if (rules := bound.concerning(key[1]))
             )
-            reads = {name for _, rules in asked for rule in rules for name in rule.reads}
+            reads = {name for _, rules in asked for rule, _ in rules for name in rule.reads}
             found = self._asked[key] = Asked(asked, tuple(sorted(reads & VARIABLES.keys())))
         return found
 

@@ -111,15 +111,16 @@ class ServiceDocument(ManagedDocument, gc=False):
 def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
     """Return what a Service adds to its metadata."""
     spec = doc.spec or _ServiceSpec()
+    ports = spec.ports or ()
     # WHY: an empty selector of a Service selects nothing, and that of an ExternalName is ignored.
     selects = bool(spec.selector) and spec.type != "ExternalName"
     return ServiceFacts(
         Selector.of(spec.selector or {}) if selects else None,
         spec.type,
         spec.cluster_ip == "None",
-        tuple(sorted(f"{one.port}/{one.protocol}" for one in spec.ports or ())),
+        tuple(sorted([f"{one.port}/{one.protocol}" for one in ports])),
         _is_given(doc.status),
-        tuple(sorted(one.name for one in spec.ports or () if one.name)),
+        tuple(sorted([one.name for one in ports if one.name])),
     )
 
 

@@ -14,13 +14,17 @@ from suture.model.graph.columns import integers
 
 STEP: Final = 4
 
+TEXTS: Final = 64
+"""LIMIT: texts kept as they are read, 0.2 kB each: a judgement asks for the names of its few
+objects again and again."""
+
 _FILL: Final = [bytes(size) for size in range(STEP)]
 
 
 class Names:
     """Text by number: a row's name, a value that rows share."""
 
-    __slots__ = ("_free", "at", "block", "sizes")
+    __slots__ = ("_free", "_texts", "at", "block", "sizes")
 
     def __init__(self) -> None:
         self.block = bytearray()
@@ -28,6 +32,8 @@ class Names:
         """Where each begins. LIMIT: 2 GB; the names of two million objects are 50 MB."""
         self.sizes = integers()
         self._free: dict[int, array[int]] = {}
+        self._texts: dict[int, str] = {}
+        """Some by number, as text. INVARIANT: `set` and `clear` alone change one."""
 
     def grow(self) -> None:
         """Make room for CHUNK more of them, without text."""
@@ -41,6 +47,7 @@ class Names:
 
     def set(self, number: int, text: bytes) -> None:
         """Give a text to what has none."""
+        self._texts.pop(number, None)
         size, block = len(text), self.block
         free = self._free.get(-(-size // STEP)) if self._free else None
         if free:
@@ -55,6 +62,7 @@ class Names:
 
     def clear(self, number: int) -> None:
         """Take a text away."""
+        self._texts.pop(number, None)
         room = -(-self.sizes[number] // STEP)
         if room:
             self._free.setdefault(room, array("I")).append(self.at[number])
@@ -67,9 +75,15 @@ class Names:
 
     def text(self, number: int) -> str:
         """Return the same as a text; lone surrogates, which a name may come with, as they came."""
-        at, size = self.at[number], self.sizes[number]
-        # WHY not by way of bytes: nearly every answer names something, and each copy costs.
-        return self.block[at : at + size].decode("utf-8", "surrogatepass")
+        known = self._texts.get(number)
+        if known is None:
+            if len(self._texts) >= TEXTS:
+                self._texts.clear()
+            at, size = self.at[number], self.sizes[number]
+            # WHY not by way of bytes: nearly every answer names something, and each copy costs.
+            known = self.block[at : at + size].decode("utf-8", "surrogatepass")
+            self._texts[number] = known
+        return known
 
     def same(self, number: int, text: bytes) -> bool:
         """Whether this is the very text of a number."""
@@ -107,7 +121,7 @@ class Names:
     ) -> None:
         """Take over what an equal one held."""
         self.block, self.at, self.sizes = block, at, sizes
-        self._free = {}
+        self._free, self._texts = {}, {}
         for room, place in zip(free_room[::2], free_room[1::2], strict=True):
             self._free.setdefault(room, array("I")).append(place)
 

@@ -15,7 +15,6 @@ import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 
 from suture.policy.engines import ListOf, MapOf, Record, Scalar, ValueType, quickcalls
 from suture.policy.engines.celtree import Call, Field, Fold, Items, Literal, Name, Node, Other
@@ -215,7 +214,8 @@ class _Maker:
             case "_?_:_", [asked, one, other]:
                 return ast.IfExp(asked, one, other), typed[1][1]
             case "@in", [one, other]:
-                return ast.Compare(one, [ast.In()], [other]), Scalar.BOOL
+                known = self._texts(other, typed[1][1])
+                return ast.Compare(one, [ast.In()], [known or other]), Scalar.BOOL
             case "size", [one]:
                 return _call("len", one), Scalar.INT
             case "_[_]", [one, key]:
@@ -228,6 +228,20 @@ class _Maker:
                 return _format(text, values), Scalar.STRING
             case _:
                 raise _Unknown
+
+    def _texts(self, base: ast.expr, kind: ValueType | None) -> ast.expr | None:
+        """Return a constant list of texts as a set, which is looked into at once; None for others.
+
+        WHY by what it holds: of other values a set tells apart what CEL does, and Python does not.
+        """
+        values = self.kept.get(base.id) if isinstance(base, ast.Name) else None
+        if kind != ListOf(Scalar.STRING) or not isinstance(values, list | tuple):
+            return None
+        if not all(type(one) is str for one in values):
+            return None
+        key = f"k{len(self.kept)}"
+        self.kept[key] = frozenset(values)
+        return _load(key)
 
     def _sum(self, call: Call, args: list[ast.expr]) -> ast.expr:
         operator, whole = _SUMS[call.function]
@@ -285,14 +299,15 @@ def _format(text: str, values: list[ast.expr]) -> ast.expr:
         if piece == "%%":
             parts.append(ast.Constant("%"))
         elif piece in {"%d", "%s"} and rest:
-            parts.append(_call("digits" if piece == "%d" else "said", rest.pop()))
+            made = _call("digits" if piece == "%d" else "said", rest.pop())
+            parts.append(ast.FormattedValue(made, -1))
         elif "%" in piece:
             raise _Unknown
-        else:
+        elif piece:
             parts.append(ast.Constant(piece))
     if rest:
         raise _Unknown
-    return reduce(lambda one, other: ast.BinOp(one, ast.Add(), other), parts)
+    return ast.JoinedStr(parts)
 
 
 def _load(name: str) -> ast.Name:
