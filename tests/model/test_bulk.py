@@ -10,7 +10,7 @@ from support.cluster import BALANCERS, graph_of, owner, thing
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.habits import RELEASES
-from suture.model.names import CONFIG_MAPS, PODS, SERVICES, ObjectKey, Resource
+from suture.model.names import CONFIG_MAPS, PODS, SECRETS, SERVICES, ObjectKey, Resource
 from suture.model.objects import ClusterObject, PodFacts, controller_of
 
 STATES = ("ready", "waiting", "finished", "terminating", "leaving")
@@ -40,6 +40,32 @@ def world(drawn: list[tuple[str, str, bool]]) -> tuple[GraphView, list[int]]:
         if state == "leaving":
             graph.leave(one.uid)
     return GraphView(graph), rows
+
+
+def test_what_has_a_label_is_found_anew_once_something_there_changed() -> None:
+    """Written over, come, gone, and about to go; of another namespace nothing is found."""
+    graph = graph_of()
+    view = GraphView(graph)
+
+    def found() -> set[str]:
+        return {view.name(row) for row in view.labelled_in(SECRETS, "shop", "owner", "helm")}
+
+    def secret(name: str, owner_label: str = "helm", namespace: str = "shop") -> ClusterObject:
+        return thing(SECRETS, name, namespace, labels={"owner": owner_label})
+
+    assert found() == set()
+    for name in ("one", "two", "three"):
+        graph.put(secret(name))
+        assert name in found()
+    graph.put(secret("two", "another"))
+    graph.put(secret("four", namespace="elsewhere"))
+    assert found() == {"one", "three"}
+    graph.leave(secret("one").uid)
+    assert found() == {"three"}
+    graph.remove(secret("three").key)
+    graph.stay(secret("one").uid)
+    assert found() == {"one"}
+    graph.check()
 
 
 @given(DRAWN)

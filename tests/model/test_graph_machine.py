@@ -33,7 +33,7 @@ from suture.lab.soak.compare import check_indexes, differences
 from suture.lab.soak.slowgraph import SlowGraph
 from suture.model.clock import Now
 from suture.model.graph import Graph, GraphView
-from suture.model.names import SERVICES, ObjectKey, Operation
+from suture.model.names import PODS, SERVICES, ObjectKey, Operation
 from suture.model.objects import ClusterObject
 from suture.model.overlay import Overlay
 from suture.model.request import Intent
@@ -158,6 +158,23 @@ class GraphMachine(RuleBasedStateMachine):
         others = [removed for one, removed in self.admitted.items() if one != intent]
         with self.overlay.without(intent):
             self._agree(frozenset[str]().union(*others))
+
+    @rule(data=st.data(), key=st.sampled_from("abc"), value=st.sampled_from(["x", "y", ""]))
+    def look_for_a_label(self, data: st.DataObject, key: str, value: str) -> None:
+        """Ask what has a label, which is kept until something there changes."""
+        others = [resource for resource in self.types if resource != PODS]
+        if not others:
+            return
+        at = data.draw(keys((data.draw(st.sampled_from(others)),)))
+        found = self.view.labelled_in(at.resource, at.namespace, key, value)
+        gone = frozenset[str]().union(*self.admitted.values())
+        assert {self.view.key(row) for row in found} == {
+            thing.key
+            for thing in self.slow
+            if (thing.key.resource, thing.key.namespace) == (at.resource, at.namespace)
+            and thing.labels.get(key) == value
+            and thing.uid not in gone
+        }
 
     # ---- what holds after every step
 

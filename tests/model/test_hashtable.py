@@ -85,6 +85,8 @@ def test_texts_of_any_size_come_back(changes: list[tuple[int, int]]) -> None:
         texts.set(number, text)
         for one in range(4):
             assert texts.get(one) == wanted.get(one, b"")
+            if wanted.get(one, b"").isascii():
+                assert texts.text(one) == wanted.get(one, b"").decode()
             assert texts.same(one, wanted.get(one, b""))
             assert not texts.same(one, b"another")
     held = len(texts.block)

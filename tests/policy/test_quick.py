@@ -63,7 +63,7 @@ def quick(program: CelProgram, weighed: Case, constants: dict[str, object]) -> o
     if function is None:
         return NOTHING
     try:
-        return lists(function(facts_of(weighed, effects_by_name(weighed.impact), VARIABLES)))
+        return lists(function(facts_of(weighed, effects_by_name(weighed.impact), tuple(VARIABLES))))
     except Exception:  # noqa: BLE001 whatever it is, the library is asked
         return NOTHING
 
@@ -291,7 +291,7 @@ def test_the_pack_says_in_python_what_it_says_in_cel(effects: list[Effect], aske
             expected = asking.program.evaluate(_PACK.engine.bind(values))
         except EvaluationError:
             continue
-        assert lists(asking.quick(facts_of(weighed, grouped, VARIABLES))) == expected, name
+        assert lists(asking.quick(facts_of(weighed, grouped, tuple(VARIABLES)))) == expected, name
 
 
 def slowly(rule: Rule) -> Rule:

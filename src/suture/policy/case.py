@@ -6,7 +6,7 @@ by their own structs, so that a new field is readable as soon as it exists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import assert_never, get_args, get_origin
 
@@ -113,7 +113,7 @@ def _propagation(case: Case) -> str:
     return asked.value if asked is not None else ""
 
 
-_READERS: Mapping[str, Callable[[Case], object]] = {
+_READERS: dict[str, Callable[[Case], object]] = {
     "request.operation": lambda case: case.request.operation.value,
     "request.resource": lambda case: str(case.request.key.resource),
     "request.subresource": lambda case: case.request.subresource,
@@ -150,7 +150,7 @@ def effects_by_name(impact: Impact) -> dict[str, list[Effect]]:
 
 
 def facts_of(
-    case: Case, grouped: Mapping[str, list[Effect]], names: Iterable[str]
+    case: Case, grouped: dict[str, list[Effect]], names: tuple[str, ...]
 ) -> dict[str, object]:
     """Return the values of a case as they are, by the names that rules use; absent effects: none.
 

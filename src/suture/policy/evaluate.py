@@ -8,7 +8,7 @@ converted, once a case. A rule that errs is a finding of its own, never a silent
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.effects import Effect
@@ -68,9 +68,9 @@ class _Weighing:
         self,
         policies: PolicySet,
         case: Case,
-        grouped: Mapping[str, list[Effect]],
+        grouped: dict[str, list[Effect]],
         rules: list[tuple[BoundConstraint, Rule, Quick | None]],
-        names: Iterable[str],
+        names: tuple[str, ...],
     ) -> None:
         self._engine = policies.engine
         self._case = case

@@ -333,9 +333,8 @@ class _Reach:
 
 def is_dns(view: GraphView, service: int) -> bool:
     """Whether a Service is that of the cluster's DNS."""
-    key = view.key(service)
-    return key.namespace == KUBE_SYSTEM and (
-        key.name in DNS_SERVICES or view.labels(service).get("k8s-app") == "kube-dns"
+    return view.namespace(service) == KUBE_SYSTEM and (
+        view.name(service) in DNS_SERVICES or view.labels(service).get("k8s-app") == "kube-dns"
     )
 
 
