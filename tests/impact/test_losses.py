@@ -39,7 +39,7 @@ from suture.impact.effects import (
 from suture.impact.estimate import estimate
 from suture.impact.ground.change import Change, Resized, Rewritten
 from suture.impact.project import project
-from suture.impact.traffic.serving import declared_size
+from suture.impact.traffic.declared import declared_size
 from suture.impact.workloads.disruption import desired_healthy, majority
 from suture.model.actor import Actor, UserInfo
 from suture.model.clock import Now

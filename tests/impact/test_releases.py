@@ -47,12 +47,15 @@ def explained(
     going: Any = None,
     after_s: float = 60,
     again: bool = False,
+    runs: bool = True,
 ) -> bool:
     """Delete a custom resource called `shop`, and then what is of the release of that name."""
     going = going or marked("shop")
     kind = {BUNDLES: "BundleDeployment", CHARTS: "HelmChart"}[of]
     shown = body(kind, "shop", "fleet", apiVersion=f"{of.group}/v1", spec=spec)
     view: GraphView = view_of(trimmed(of, shown), going)
+    if runs:
+        view.history.habits.recall((), [(of, (MACHINE.user.username,))], [])
     requests = [write(of, shown, None, by=by)]
     requests += [write(of, None, shown, by=by)] if again else []
     for request in requests:
@@ -72,6 +75,7 @@ def test_a_person_took_away_what_asked_for_the_release() -> None:
     "how",
     [
         pytest.param({"by": MACHINE}, id="a controller did"),
+        pytest.param({"runs": False}, id="who takes it apart does not run the type"),
         pytest.param({"again": True}, id="it is asked for again"),
         pytest.param({"after_s": 3700}, id="hours ago"),
         pytest.param({"spec": {"options": {"namespace": "shop"}}}, id="it names no release"),

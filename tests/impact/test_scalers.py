@@ -14,6 +14,7 @@ from suture.impact.ground.change import Resized, Rewritten
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import AutoscalerFacts
+from suture.model.graph import GraphView
 from suture.model.names import (
     AUTOSCALERS,
     DEPLOYMENTS,
@@ -221,6 +222,15 @@ def test_what_goes_by_the_clock_goes_together(*, of_hpa: bool) -> None:
     assert cut_together(plain, KEDA, Resized(other, 6, 0), START)
 
 
+def seven_cuts(view: GraphView, resized: Resized, now: Now) -> list[bool]:
+    """Cut a workload so seven times over, as many would be; return what is told of each."""
+    found = []
+    for _ in range(7):
+        found.append(cut_together(view, KEDA, resized, now))
+        remember_cut(view, KEDA, resized, now)
+    return found
+
+
 @pytest.mark.parametrize(
     ("lowered_from", "by", "seconds", "believed"),
     [
@@ -242,10 +252,7 @@ def test_what_a_lowered_least_size_lets_go_goes_together(
     wrote = Rewritten(view.find(after.key), before, after, ("spec",))
     remember_least(view, by, wrote, START)
     now = Now(START.mono_ns + seconds * 10**9, START.utc_s + seconds)
-    resized, found = Resized(row, 6, 1), list[bool]()
-    for _ in range(7):
-        found.append(cut_together(view, KEDA, resized, now))
-        remember_cut(view, KEDA, resized, now)
+    found = seven_cuts(view, Resized(row, 6, 1), now)
     assert found == ([False] * 7 if believed else [False] * 5 + [True] * 2)
 
 
@@ -275,10 +282,7 @@ def test_what_a_person_pauses_goes_together(
     )
     remember_pause(update(held, held, by=operator(by), bodies=bodies), view, START)
     now = Now(START.mono_ns + seconds * 10**9, START.utc_s + seconds)
-    resized, found = Resized(row, 6, 0), list[bool]()
-    for _ in range(7):
-        found.append(cut_together(view, KEDA, resized, now))
-        remember_cut(view, KEDA, resized, now)
+    found = seven_cuts(view, Resized(row, 6, 0), now)
     assert found == ([False] * 7 if believed else [False] * 5 + [True] * 2)
 
 

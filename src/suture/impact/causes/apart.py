@@ -51,7 +51,7 @@ class Apart:
             or ends_as_agreed(view, row, now)
             or time_is_up(view, row, now, body)
             or is_blank(view, row, body)
-            or release_ends(view, row, now)
+            or release_ends(view, row, self._identity, now)
         )
 
     def wanted(self, row: int, removed: Collection[int]) -> bool:

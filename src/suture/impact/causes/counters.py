@@ -65,9 +65,12 @@ def part_taken(keeper: ObjectKey, resource: Resource) -> str:
     return f"part/{resource}/{keeper}"
 
 
-def release_given_up(release: ObjectKey) -> str:
-    """Name the counter of how a person took away what asked for a release, less its return."""
-    return f"given-up/{release}"
+def release_given_up(release: ObjectKey, runner: str) -> str:
+    """Name the counter of how a person took away what asked for a release, less its return.
+
+    `runner`: who runs the type of that.
+    """
+    return f"given-up/{release}/{runner}"
 
 
 def before_users(identity: str) -> str:

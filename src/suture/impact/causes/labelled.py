@@ -261,15 +261,15 @@ def kept_beside(view: GraphView, label: str, name: str, identity: str) -> Iterat
 
 def _near(view: GraphView, group: str) -> list[Resource]:
     """Return the custom types whose groups are of one domain with a group."""
-    return view.made_of(_DEFINITIONS, _by_domain).get(_domain(group), [])
+    return view.made_of(_DEFINITIONS, _by_domain).get(domain_of(group), [])
 
 
 def _by_domain(view: GraphView) -> dict[str, list[Resource]]:
     """Return the custom types whose objects are in namespaces, by the domain of their groups."""
-    return types_by(view, lambda one: (_domain(one.resource.group),) if one.namespaced else ())
+    return types_by(view, lambda one: (domain_of(one.resource.group),) if one.namespaced else ())
 
 
-def _domain(group: str) -> str:
+def domain_of(group: str) -> str:
     """Return the last two words of a group."""
     return ".".join(group.split(".")[-2:])
 

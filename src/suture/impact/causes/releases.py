@@ -46,25 +46,35 @@ def remember_release_given_up(request: Request, view: GraphView, now: Now) -> No
     writes = view.history.writes
     if not is_custom(request.key.resource) or request.subresource:
         return
+    # WHY of those who run the type alone: they take apart what the resource asked for.
+    runners = view.history.habits.keepers(request.key.resource)
     if request.operation is Operation.DELETE and is_person(request.user.username):
-        for release in _asked_for(request.key, request.old_body):
-            writes.count(release_given_up(release), now)
+        for release in _asked_for(request.key, request.old_body) if runners else ():
+            for one in runners:
+                writes.count(release_given_up(release, one), now)
     elif request.operation is Operation.CREATE:
-        for release in _asked_for(request.key, request.new_body):
-            writes.take_back(release_given_up(release), now)
+        for release in _asked_for(request.key, request.new_body) if runners else ():
+            for one in runners:
+                writes.take_back(release_given_up(release, one), now)
 
 
-def release_ends(view: GraphView, row: int, now: Now | None) -> bool:
-    """Whether all releases that keep an object, or whose record it is, were given up lately."""
+def release_ends(view: GraphView, row: int, identity: str, now: Now | None) -> bool:
+    """Whether all releases that keep an object, or whose record it is, were given up lately.
+
+    And `identity`, who asks, runs what asked for each of them.
+    """
     if now is None:
         return False
-    marks = [view.key(one) for one, _ in view.targets(row, Edge.MANAGED_BY)]
+    kept_by = [one for one, _ in view.targets(row, Edge.MANAGED_BY)]
+    # WHY first: most is kept by something else, of which no key is made then.
+    if any(view.resource(one) != RELEASES for one in kept_by):
+        return False
+    releases = [view.key(one) for one in kept_by]
     if view.resource(row) == SECRETS and (record := release_of(view.at(row))) is not None:
-        marks.append(record)
+        releases.append(record)
     counted = view.history.writes.counted
-    return bool(marks) and all(
-        mark.resource == RELEASES and counted(release_given_up(mark), now, HOUR_S) > 0
-        for mark in marks
+    return bool(releases) and all(
+        counted(release_given_up(one, identity), now, HOUR_S) > 0 for one in releases
     )
 
 

@@ -27,6 +27,8 @@ POD_OF: Final = frozenset({"podref", "podRef"})
 
 NODE: Final = frozenset({"node", "nodeName"})
 
+_WORDS: Final = tuple(f'"{one}"'.encode() for one in sorted(POD | POD_OF | NODE))
+
 LARGEST: Final = 262_144
 """LIMIT: bytes of an object that is looked through: a block of 256 addresses has 40,000."""
 
@@ -48,7 +50,8 @@ def is_reserved(scene: Scene, row: int) -> bool:
     view, body = scene.view, scene.request.old_body
     if scene.change.direct != (row,) or view.has_owner(row) or not 0 < len(body) <= LARGEST:
         return False
-    if not is_custom(view.resource(row)):
+    # WHY the bytes: hardly any body has such a field, and then none is read.
+    if not is_custom(view.resource(row)) or not any(word in body for word in _WORDS):
         return False
     spec = map_in(parts_of(body).get("spec"))
     return _holds_last_of_node(scene, row, spec) or any(

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.causes.counters import let_go
+from suture.impact.causes.labelled import domain_of
 from suture.impact.causes.recent import COPIED
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.kinds import is_custom
@@ -23,7 +24,7 @@ from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.facts import RoleBindingFacts
 from suture.model.graph import GraphView
-from suture.model.names import NAMESPACES, ObjectKey, Resource
+from suture.model.names import NAMESPACES, ObjectKey
 from suture.model.writes import HOUR_S
 
 TYPES_ASKED: Final = 256
@@ -60,7 +61,7 @@ def copy_of_living(scene: Scene, row: int) -> bool:
 
 def is_copy(scene: Scene, row: int) -> bool:
     """Whether an object says from where it was taken."""
-    return any(True for _ in _originals(scene, row))
+    return next(_originals(scene, row), None) is not None
 
 
 def is_for_former(scene: Scene, row: int) -> bool:
@@ -102,14 +103,11 @@ def _policies(scene: Scene, row: int) -> Iterator[ObjectKey]:
         if not slash or not name or not said.removesuffix("-name").endswith("policy"):
             continue
         for resource in view.resources():
-            if resource.plural.endswith("policies") and _is_near(resource, group):
+            if not resource.plural.endswith("policies") or not is_custom(resource):
+                continue
+            if domain_of(resource.group) == domain_of(group):
                 yield ObjectKey(resource, "", name)
                 yield ObjectKey(resource, space, name)
-
-
-def _is_near(resource: Resource, group: str) -> bool:
-    """Whether a custom type is of the domain of a group, by its last two words."""
-    return is_custom(resource) and resource.group.split(".")[-2:] == group.split(".")[-2:]
 
 
 def _policy_went(scene: Scene, row: int, namespace: str) -> bool:

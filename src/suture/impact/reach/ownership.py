@@ -16,7 +16,7 @@ from typing import Final
 from suture.impact.causes.explained import in_use
 from suture.impact.effects import Confidence, OwnerInvalid, Victim
 from suture.impact.ground.change import Change
-from suture.impact.reach.tenure import used
+from suture.impact.reach.inuse import used
 from suture.impact.scene import Scene, named, victim_of
 from suture.model.graph import GraphView
 from suture.model.names import CONFIG_MAPS, SECRETS

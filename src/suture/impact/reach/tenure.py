@@ -12,15 +12,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.causes import MADE_ANEW
-from suture.impact.causes.explained import in_use
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ground.readers import is_read
 from suture.impact.ground.stamps import template_changed
 from suture.impact.ordinary.brokenmember import of_broken_member
-from suture.impact.ordinary.copies import is_copy
 from suture.impact.ordinary.keeper import Keeper
 from suture.impact.ordinary.keepers import (
     BUILT_IN,
@@ -40,28 +37,23 @@ from suture.impact.ordinary.keepers import (
 from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.ordinary.setsanew import grows
 from suture.impact.reach.beside import at_work_on, written_beside
-from suture.impact.rollout import ready_of
+from suture.impact.reach.inuse import gives_people_rights, used
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.choosing import matched
 from suture.impact.traffic.selection import selected
 from suture.model.actor import CARRIERS, account_of
 from suture.model.deeds import What
 from suture.model.edges import Edge
-from suture.model.facts import RoleBindingFacts
-from suture.model.graph import GraphView
 from suture.model.habits import managers_of, release_of
 from suture.model.names import (
     AUTOSCALERS,
-    BINDINGS,
     CLAIMS,
     DAEMON_SETS,
     DEPLOYMENTS,
-    NAMESPACES,
     SCALED_OBJECTS,
     SECRETS,
     SERVICES,
     STATEFUL_SETS,
-    WORKLOADS,
     ObjectKey,
 )
 from suture.model.objects import ApiServiceFacts, ClusterObject
@@ -138,7 +130,7 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
             found.append(_told(scene.victim(row), keeper, DELETE, used=True, explained=explained))
         elif keeper is not None:
             explained = causes.explains(row) or of_broken_member(scene, row)
-            needed = used(view, row) or (keeper.by != HELM and _gives_people_rights(scene, row))
+            needed = used(view, row) or (keeper.by != HELM and gives_people_rights(scene, row))
             found.append(_told(scene.victim(row), keeper, DELETE, used=needed, explained=explained))
         elif (release := _recorded(scene, row)) is not None:
             # WHY it lives: with its record it goes for Helm, and stays for all others.
@@ -148,20 +140,6 @@ def _removals(scene: Scene) -> list[ForeignWrite]:
     if scene.change.cascaded and view.names_by(Edge.MANAGED_BY):
         found += _taken_along(scene)
     return found
-
-
-def _gives_people_rights(scene: Scene, row: int) -> bool:
-    """Whether a binding names people or groups, whom nobody sees at work, and is no copy.
-
-    WHY no copy: who copies bindings copies the marks of their keeper as well, which has those alone
-    that it made.
-    """
-    facts = scene.view.facts(row)
-    return (
-        isinstance(facts, RoleBindingFacts)
-        and bool(facts.users or facts.groups)
-        and not is_copy(scene, row)
-    )
 
 
 def _recorded(scene: Scene, row: int) -> ObjectKey | None:
@@ -449,18 +427,3 @@ def _told(
         in_use=used,
         explained=explained,
     )
-
-
-def used(view: GraphView, row: int) -> bool:
-    """Whether an object serves, runs, holds data, is read by pods, or gives running pods rights."""
-    if in_use(view, row):
-        return True
-    resource = view.resource(row)
-    if resource in WORKLOADS:
-        return ready_of(view, row) > 0
-    if resource == NAMESPACES:
-        return any(map(view.serving_alike, view.classes_in(view.name(row))))
-    if resource in BINDINGS:
-        subjects = (link for link in view.needs(row) if link.edge is Edge.SUBJECT)
-        return any(is_read(view, link.row) for link in subjects)
-    return is_read(view, row)

@@ -18,6 +18,7 @@ from suture.impact.ground.readers import one_of_each
 from suture.impact.ordinary.keepers import is_newcomer
 from suture.impact.scene import Scene, victim_of
 from suture.model.actor import is_person
+from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.objects import ClusterObject
 from suture.model.writes import DAY_S
@@ -100,14 +101,14 @@ def _put_beside(scene: Scene, after: ClusterObject) -> bool:
         return False
     pods = one_of_each(view, (use.row for use in view.uses(row, _READ) if use.of_pods))
     beside = {one for pod in pods for one in view.there(pod, Edge.CONFIG_MAP)} - {row}
-    for one in beside:
-        creation = view.history.creation(view.uid(one))
-        if creation is not None and is_person(creation.identity):
-            if now.ago_s(creation.at_ns) < DAY_S:
-                return True
-        elif scene.changed(one):
-            return True
-    return False
+    return any(scene.changed(one) or _made_by_hand(scene, one, now) for one in beside)
+
+
+def _made_by_hand(scene: Scene, row: int, now: Now) -> bool:
+    creation = scene.view.history.creation(scene.view.uid(row))
+    return (
+        creation is not None and is_person(creation.identity) and now.ago_s(creation.at_ns) < DAY_S
+    )
 
 
 def hosts_of(text: str) -> dict[str, None]:

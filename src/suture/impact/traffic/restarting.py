@@ -28,7 +28,7 @@ from suture.model.deeds import What
 from suture.model.names import WORKLOADS
 from suture.model.objects import WorkloadFacts
 from suture.model.podtemplate import rollout_of
-from suture.model.writes import HOUR_S, TEN_MINUTES_S
+from suture.model.writes import TEN_MINUTES_S
 
 STARTING_S: Final = 10
 """How long a member that was restarted is taken to be on its way down, though its pod is still
@@ -55,7 +55,7 @@ def members_restarted(scene: Scene) -> Iterator[Restarted]:
         return
     mine = ready_of(view, made.row)
     others = _restarted_lately(scene, made.row, now) if mine else []
-    if not others or _was_told(scene, made.row, now):
+    if not others or _was_told(scene, made.row):
         return
     for service in services_behind(view, made.row):
         going, away = mine, 0
@@ -107,14 +107,13 @@ def _restarted_lately(scene: Scene, row: int, now: Now) -> list[int]:
     ]
 
 
-def _was_told(scene: Scene, row: int, now: Now) -> bool:
+def _was_told(scene: Scene, row: int) -> bool:
     """Whether a custom resource above a workload was changed within the hour, or given an order."""
     view = scene.view
-    writes = view.history.writes
     return any(
-        writes.changed(view.key(one), What.WROTE, now, HOUR_S)
-        or writes.counted(ordered(view.uid(one)), now, HOUR_S)
-        or writes.counted(annotated(view.uid(one)), now, HOUR_S)
+        scene.changed(one)
+        or scene.counted(ordered(view.uid(one)))
+        or scene.counted(annotated(view.uid(one)))
         for one in view.controllers(row, CLIMBED)
         if one != row
     )

@@ -26,6 +26,7 @@ from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.away import members_away, taken_and_away
+from suture.impact.traffic.declared import declared_size
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.networkpolicies import is_dns
 from suture.impact.traffic.restarting import members_restarted
@@ -387,41 +388,6 @@ def _kept_altogether(scene: Scene, service: int, things: Collection[int]) -> boo
         and view.resource(one) == (SERVICES if one == service else PODS)
         for one in (service, *things)
     )
-
-
-def declared_size(view: GraphView, row: int) -> int:
-    """Return how many pods the controllers behind a Service want in all; bare pods count as one."""
-    size, makers = 0, set[int]()
-    for kind in view.classes_selected(row):
-        pod = view.one_alike(kind)
-        if pod < 0:
-            continue
-        maker = view.controller(pod)
-        if maker < 0:
-            size += len(view.pods_alike(kind))
-        elif maker not in makers:
-            makers.add(maker)
-            facts = view.facts(maker)
-            wants = facts.replicas if isinstance(facts, WorkloadFacts) else None
-            size += 1 if wants is None else _of_role(view, row, maker, wants)
-    return size
-
-
-def _of_role(view: GraphView, service: int, maker: int, wants: int) -> int:
-    """Return how many of the pods that a maker wants a Service is there for.
-
-    All, but for one that selects a role: of the members of a database it reaches the first alone,
-    and nobody ever declared two of those.
-    """
-    borne = {
-        kind
-        for kind in view.classes_selected(service)
-        if (one := view.one_alike(kind)) >= 0 and view.controller(one) == maker
-    }
-    # WHY first: of 500 pods in one class, none has to be counted.
-    if all(kind in borne for kind in view.classes_owned(maker) if view.one_alike(kind) >= 0):
-        return wants
-    return min(wants, sum(len(view.pods_alike(kind)) for kind in borne))
 
 
 def _reselected(scene: Scene, made: Rewritten) -> Iterable[ServingEffect]:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from suture.impact.ground.bodies import (
+from suture.impact.ground.cascade import ENDPOINTS
+from suture.impact.ground.change import Change, Rewritten
+from suture.impact.ground.endpoints import (
     endpoint_pods,
     endpoint_targets,
     endpoints_not_ready,
 )
-from suture.impact.ground.cascade import ENDPOINTS
-from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ordinary.roles import steps_back
 from suture.impact.scene import Scene
 from suture.model.edges import Edge

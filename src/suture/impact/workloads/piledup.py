@@ -15,7 +15,7 @@ from typing import Final
 
 from suture.impact.causes.counters import creator_like, pattern_of
 from suture.impact.causes.parents import sizes_said
-from suture.impact.effects import Churn, Confidence
+from suture.impact.effects import Churn, Confidence, Victim
 from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene, named
 from suture.model.clock import Now
@@ -34,35 +34,45 @@ def piled_up(scene: Scene, made: ClusterObject, now: Now) -> Iterator[Churn]:
     key, identity = made.key, scene.request.user.username
     if key.resource not in PILED or not made.owners:
         return
+    rows = (scene.view.find_uid(owner.uid) for owner in made.owners)
+    # WHY first: most pods are of workloads, and nothing more is read of those.
+    owners = [row for row in rows if row is not None and _says_nothing(scene, row)]
+    if not owners:
+        return
     counted, like = scene.view.history.writes.counted, creator_like(identity, key)
     lately = [counted(like, now, window_s) for window_s in WINDOWS_S]
-    # WHY first: most that is made has no such others.
     if lately[-1] < FEW:
         return
-    rows = [scene.view.find_uid(owner.uid) for owner in made.owners]
-    for row in rows:
-        if row is None or not _asks_for_no_more(scene, row, now):
-            continue
-        there = _there(scene, row, key.resource)
-        before = max(1, there - lately[-1], *sizes_said(scene.view, row))
-        said = 1
-        for window_s, count in zip(WINDOWS_S, lately, strict=True):
-            times = (min(count, there) + 1) // before
-            if times > said:
-                said = times
-                alike = ObjectKey(key.resource, key.namespace, pattern_of(key.name))
-                yield Churn(
-                    target=named(alike), what="recreated", times=times, window_s=window_s,
-                    actors=1, confidence=Confidence.BOUNDED,
-                )  # fmt: skip
+    alike = named(ObjectKey(key.resource, key.namespace, pattern_of(key.name)))
+    for row in owners:
+        if _was_there(scene, row, now):
+            yield from _told(scene, row, key.resource, lately, alike)
 
 
-def _asks_for_no_more(scene: Scene, row: int, now: Now) -> bool:
+def _told(
+    scene: Scene, row: int, resource: Resource, lately: list[int], alike: Victim
+) -> Iterator[Churn]:
+    there = _there(scene, row, resource)
+    before, said = max(1, there - lately[-1], *sizes_said(scene.view, row)), 1
+    for window_s, count in zip(WINDOWS_S, lately, strict=True):
+        times = (min(count, there) + 1) // before
+        if times > said:
+            said = times
+            yield Churn(
+                target=alike, what="recreated", times=times, window_s=window_s, actors=1,
+                confidence=Confidence.BOUNDED,
+            )  # fmt: skip
+
+
+def _says_nothing(scene: Scene, row: int) -> bool:
+    """Whether an owner is of a kind that need not say how many it wants."""
+    resource = scene.view.resource(row)
+    return is_custom(resource) or resource == SERVICE_ACCOUNTS
+
+
+def _was_there(scene: Scene, row: int, now: Now) -> bool:
     """Whether an owner was there before the day, and is as it was an hour ago."""
-    view = scene.view
-    if not (is_custom(view.resource(row)) or view.resource(row) == SERVICE_ACCOUNTS):
-        return False
-    creation = view.history.creation(view.uid(row))
+    creation = scene.view.history.creation(scene.view.uid(row))
     if creation is not None and now.ago_s(creation.at_ns) < DAY_S:
         return False
     return scene.stays(row) and not scene.changed(row)

@@ -51,7 +51,7 @@ _ORDER = (
     ("ConfigMap", "Secret", "PersistentVolumeClaim", "LimitRange"),
 )
 
-_NODES = 2
+_NODES = next(n for n, kinds in enumerate(_ORDER) if "Node" in kinds)
 """The wave of nodes."""
 
 _STANDING = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
