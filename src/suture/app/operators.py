@@ -17,7 +17,7 @@ from suture.errors import ApiConflictError, InputError, NotFoundError
 from suture.install.guards import namespace_policy, registration_policy
 from suture.install.paths import path_of
 from suture.install.profiles import PROFILES_PATH, profile_document
-from suture.install.reach import reach_policy
+from suture.install.reach import reach_policy, system_policy
 from suture.install.registration import NAME as REGISTRATION
 from suture.install.registration import remembered, renewed
 from suture.install.settings import Read, enrol
@@ -201,7 +201,7 @@ async def register(
             before = msgspec.structs.replace(before, reads=reads)
         installation = enrol(before, profiles)
         # WHY always: who is named matters to it though nobody is held.
-        await apply_documents(client, reach_policy(installation))
+        await apply_documents(client, [*reach_policy(installation), *system_policy(installation)])
         wanted = renewed(live, installation)
         if _conditions(live) == _conditions(wanted):
             return

@@ -37,7 +37,7 @@ from suture.install.expressions import (
 )
 from suture.install.inprocess import admission_binding, admission_policy
 from suture.install.lanes import any_of
-from suture.install.reach import reach_policy
+from suture.install.reach import reach_policy, system_policy
 from suture.install.settings import QUARANTINE, Installation
 from suture.model.actor import SERVICE_ACCOUNT
 
@@ -76,6 +76,7 @@ def guards(installation: Installation) -> tuple[Document, ...]:
         *registration_policy(installation),
         *grants_policy(installation),
         *reach_policy(installation),
+        *system_policy(installation),
     )
 
 

@@ -1,10 +1,12 @@
-"""The in-process policy that keeps fail-closed webhooks from what must work while they are down.
+"""The in-process policies that keep fail-closed webhooks from what must work while they are down.
 
 Pure. Writes of webhook configurations are sent to no webhook, so that Suture is not asked about
-them; this policy is, inside the API server. It refuses what is certain from the configuration
-alone: where a label of a namespace or an object decides, or a match condition, it lets pass, and
-the watch tells of it. So it does what makes every call fail at once: the authority taken away that
-vouched for who answers. Source: the webhook predicates and `caBundle` of the API server.
+them; these policies are, inside the API server. The first refuses what is certain from the
+configuration alone, and what makes every call fail at once: the authority taken away that vouched
+for who answers. The second has kube-system itself as its parameter, so that it knows whether the
+labels which decide are there. Where labels of another namespace or a match condition decide, both
+let pass, and the watch tells of it.
+Source: the webhook predicates and `caBundle` of the API server.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ Document = dict[str, Any]
 _Says = Callable[[str], str]
 
 REACH_POLICY = "suture-webhook-safety"
+SYSTEM_POLICY = "suture-webhook-safety-kube-system"
 
 _API = "admissionregistration.k8s.io"
 _NAME_LABEL = "kubernetes.io/metadata.name"
@@ -34,6 +37,8 @@ _SMALLEST_BUNDLE = 64
 
 _INJECTED = r"^([^/]*/)?(inject-ca|inject-apiserver-ca)"
 """As `impact.admission.vouching` has it."""
+
+_BEFORE = "oldObject != null && has(oldObject.webhooks) && oldObject.webhooks"
 
 _RENEWED_WITHIN_S = 5
 """As `impact.admission.scope` has it."""
@@ -60,12 +65,11 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
     So a stage is in force as soon as it is for Suture itself. WHY `Ignore`: a policy whose kind of
     parameters is gone would refuse every webhook configuration, and repairs with them.
     """
-    before = "oldObject != null && has(oldObject.webhooks) && oldObject.webhooks"
     pods = _newly(
-        before, (("its own backend", _closed, _closed, _own), (_SYSTEM, _closed, _closed, _system))
+        _BEFORE, (("its own backend", _closed, _closed, _own), (_SYSTEM, _closed, _closed, _system))
     )
     others = _newly(
-        before,
+        _BEFORE,
         (
             ("nodes", _closed, _closed, _nodes),
             ("leases", _closed, _closed, _leases),
@@ -84,7 +88,7 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
             # WHY apart: an expression has a longest text, here and in an API server.
             "pods": f"object != null ? {pods} : []",
             "newly": f"variables.pods + (object != null ? {others} : [])",
-            "unvouched": f"object != null && {_unvouched(before)} : []",
+            "unvouched": f"object != null && {_unvouched(_BEFORE)} : []",
         },
         expression=(
             "!variables.enforced || size(variables.newly) == 0 && size(variables.unvouched) == 0"
@@ -105,6 +109,47 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
     document["spec"]["paramKind"] = {"apiVersion": f"{GROUP}/{VERSION}", "kind": KIND}
     bound = admission_binding(REACH_POLICY)
     bound["spec"]["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Allow"}
+    return document, bound
+
+
+def system_policy(installation: Installation) -> tuple[Document, Document]:
+    """Return the policy that knows the labels of kube-system, and its binding.
+
+    WHY apart: a policy has one kind of parameters. So whose stage is enforce is known as of the
+    last `suture operators set`; the labels are those of now.
+    """
+    newly = _newly(
+        _BEFORE,
+        (
+            (_SYSTEM, _closed, _closed, _system_by_labels),
+            ("leases", _closed, _closed, _leases_by_labels),
+        ),
+    )
+    document = admission_policy(
+        SYSTEM_POLICY,
+        operations=("CREATE", "UPDATE"),
+        rules=((_API, "validatingwebhookconfigurations", "mutatingwebhookconfigurations"),),
+        conditions=(),
+        variables={
+            "user": USER,
+            "groups": GROUPS,
+            "enforced": _enforced_as_told(installation),
+            "labels": "has(params.metadata.labels) ? params.metadata.labels : {}",
+            "newly": f"object != null ? {newly} : []",
+        },
+        expression="!variables.enforced || size(variables.newly) == 0",
+        message=(
+            "'suture: a webhook of ' + (has(object.metadata.name) ? object.metadata.name : '') + "
+            "' fails closed and would match ' + variables.newly.join(', ') + ', "
+            f"as kube-system is labelled now [{SYSTEM_POLICY}]; label it to be left out, "
+            "exclude it by kubernetes.io/metadata.name, or ask a person'"
+        ),
+        plain="suture: a fail-closed webhook would match kube-system, as its labels are",
+        failure="Ignore",
+    )
+    document["spec"]["paramKind"] = {"apiVersion": "v1", "kind": "Namespace"}
+    bound = admission_binding(SYSTEM_POLICY)
+    bound["spec"]["paramRef"] = {"name": _SYSTEM, "parameterNotFoundAction": "Allow"}
     return document, bound
 
 
@@ -157,6 +202,28 @@ def _enforced(installation: Installation) -> str:
         f"params.spec.stage == {text(Stage.ENFORCE.value)} && "
         f"!variables.user.startsWith({own}) && !({spared}) && {meant}"
     )
+
+
+def _enforced_as_told(installation: Installation) -> str:
+    """Whether profiles enforced on the asker when this was written."""
+    own = text(f"{SERVICE_ACCOUNT}{installation.namespace}:")
+    named = {*installation.held.users, *installation.passed.users}
+    by_name = f"variables.user in {texts(sorted(named))}"
+    enforced = installation.enforced
+    by_group = f"variables.groups.exists(g, g in {texts(enforced.groups)})"
+    grouped = {*installation.held.groups, *installation.passed.groups}
+    machines = machine(
+        installation.enrolled,
+        installation.break_glass,
+        user="variables.user",
+        groups="variables.groups",
+    )
+    meant = [f"variables.user in {texts(enforced.users)}", f"!({by_name}) && {by_group}"]
+    if installation.enforced_default:
+        in_none = f"!variables.groups.exists(g, g in {texts(sorted(grouped))})"
+        meant.append(f"({machines}) && !({by_name}) && {in_none}")
+    spared = in_groups(installation.break_glass, groups="variables.groups")
+    return f"!variables.user.startsWith({own}) && !({spared}) && {any_of(meant)}"
 
 
 # -- what a webhook matches for certain: `w` is the name of a variable
@@ -244,6 +311,44 @@ def _leases(w: str) -> str:
     somewhere = " || ".join(_selects(w, text(one)) for one in _HEARTBEATS)
     leases = (("coordination.k8s.io", ("leases",)),)
     return f"({somewhere}) && {_rules(w, leases, ('*', 'CREATE', 'UPDATE'))}"
+
+
+def _system_by_labels(w: str) -> str:
+    return f"{_selects_labels(w)} && ({_rules(w, _ESSENTIAL)} || {_starts(w)})"
+
+
+def _leases_by_labels(w: str) -> str:
+    leases = (("coordination.k8s.io", ("leases",)),)
+    return f"{_selects_labels(w)} && {_rules(w, leases, ('*', 'CREATE', 'UPDATE'))}"
+
+
+def _selects_labels(w: str) -> str:
+    """Whether it looks into the namespace that has `variables.labels`, and at unlabelled objects.
+
+    An operator of selectors that is not known here selects, as `NotIn` of nothing would.
+    """
+    selector, known = f"{w}.namespaceSelector", "variables.labels"
+    labels, asked = f"{selector}.matchLabels", f"{selector}.matchExpressions"
+    has_value = f"e.key in {known} && has(e.values) && {known}[e.key] in e.values"
+    return (
+        f"{_asks_no_label(w, 'objectSelector')} && (!has({selector}) || ("
+        f"(!has({labels}) || {labels}.all(k, k in {known} && {known}[k] == {labels}[k])) && "
+        f"(!has({asked}) || {asked}.all(e, "
+        f"e.operator == 'Exists' ? e.key in {known} : "
+        f"e.operator == 'DoesNotExist' ? !(e.key in {known}) : "
+        f"e.operator == 'In' ? {has_value} : !({has_value})))))"
+    )
+
+
+def _asks_no_label(w: str, field: str) -> str:
+    """Whether a selector selects what bears no labels."""
+    selector = f"{w}.{field}"
+    return (
+        f"(!has({selector}) || "
+        f"!(has({selector}.matchLabels) && size({selector}.matchLabels) > 0) && "
+        f"(!has({selector}.matchExpressions) || "
+        f"{selector}.matchExpressions.all(s, s.operator in ['DoesNotExist', 'NotIn'])))"
+    )
 
 
 def _selects(w: str, namespace: str) -> str:

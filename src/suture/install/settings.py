@@ -80,6 +80,10 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
     """Those whose `whenDead` is hold."""
     passed: Identities = Identities()
     """Those whose `whenDead` is pass: a user that is named so stays so whatever its groups."""
+    enforced: Identities = Identities()
+    """Those whose stage is enforce, as of when it was written: for what cannot read profiles."""
+    enforced_default: bool = False
+    """Whether the stage of machines that no profile names is enforce, as of then."""
     installers: Identities = Identities()
     """Who may change Suture itself besides people: a GitOps controller that manages it."""
     break_glass: tuple[str, ...] = ()
@@ -98,7 +102,9 @@ def enrol(installation: Installation, profiles: Iterable[Profile]) -> Installati
     """
     users: dict[WhenDead, set[str]] = {WhenDead.PASS: set(), WhenDead.HOLD: set()}
     groups: dict[WhenDead, set[str]] = {WhenDead.PASS: set(), WhenDead.HOLD: set()}
-    for profile in profiles:
+    known = list(profiles)
+    enforced = [profile for profile in known if profile.stage is Stage.ENFORCE]
+    for profile in known:
         # WHY: whoever confirms is a person, and goes the way of people.
         if profile.stage is Stage.CONFIRM:
             continue
@@ -122,6 +128,11 @@ def enrol(installation: Installation, profiles: Iterable[Profile]) -> Installati
         passed=Identities(
             tuple(sorted(users[WhenDead.PASS])), tuple(sorted(groups[WhenDead.PASS]))
         ),
+        enforced=Identities(
+            tuple(sorted({user for profile in enforced for user in profile.users})),
+            tuple(sorted({group for profile in enforced for group in profile.groups})),
+        ),
+        enforced_default=any(profile.default for profile in enforced),
     )
 
 

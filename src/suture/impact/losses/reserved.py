@@ -10,6 +10,7 @@ Source: Calico `IPAMBlock` (`attributes.secondary.pod`) and `BlockAffinity` (`no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
@@ -26,6 +27,9 @@ POD_OF: Final = frozenset({"podref", "podRef"})
 """How a record names a pod: beside its namespace, or with it, as `namespace/name`."""
 
 NODE: Final = frozenset({"node", "nodeName"})
+
+_RANGE: Final = re.compile(rb'"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}:[0-9a-fA-F:]+)/\d{1,3}"')
+"""A range of addresses, as a block of them says which are its."""
 
 _WORDS: Final = tuple(f'"{one}"'.encode() for one in sorted(POD | POD_OF | NODE))
 
@@ -54,18 +58,26 @@ def is_reserved(scene: Scene, row: int) -> bool:
     if not is_custom(view.resource(row)) or not any(word in body for word in _WORDS):
         return False
     spec = map_in(parts_of(body).get("spec"))
-    return _holds_last_of_node(scene, row, spec) or any(
-        _runs(scene, key, row) for key in islice(_pods(spec), NAMED)
+    return (
+        _holds_last_of_node(scene, row, spec)
+        or any(_runs(scene, key, row) for key in islice(_pods(spec), NAMED))
+        or (_RANGE.search(body) is not None and _holds_of_node(scene, spec))
     )
 
 
 def _pods(spec: dict[str, object]) -> Iterator[ObjectKey]:
     """Yield the pods that a spec names, in its maps and in the items of its lists."""
+    for part in _parts(spec):
+        yield from _named(part)
+
+
+def _parts(spec: dict[str, object]) -> Iterator[dict[str, object]]:
+    """Yield a spec, its maps, and the maps in its lists."""
     level: list[dict[str, object]] = [spec]
     for _ in range(DEEP):
         below: list[dict[str, object]] = []
         for part in level:
-            yield from _named(part)
+            yield part
             for value in part.values():
                 items = value if isinstance(value, list) else [value]
                 below += [one for one in items if isinstance(one, dict)]
@@ -97,6 +109,30 @@ def _runs(scene: Scene, key: ObjectKey, row: int) -> bool:
     )
 
 
+def _holds_of_node(scene: Scene, spec: dict[str, object]) -> bool:
+    """Whether a block of addresses has given one to a node itself, as for its end of a tunnel.
+
+    WHY not by the node alone whose the block is: one that has several gives back what is empty.
+    """
+    return any(
+        _is_up(scene, name)
+        for part in islice(_parts(spec), 1, NAMED)
+        if not any(field in POD or field in POD_OF for field in part)
+        for field, name in part.items()
+        if field in NODE and isinstance(name, str) and name
+    )
+
+
+def _is_up(scene: Scene, name: str) -> bool:
+    """Whether a node is there, Ready, and not on its way out."""
+    view = scene.view
+    node = view.find(ObjectKey(NODES, "", name))
+    if node is None:
+        return False
+    facts = view.facts(node)
+    return isinstance(facts, NodeFacts) and facts.ready and not closes(view, node, scene.now)
+
+
 def _holds_last_of_node(scene: Scene, row: int, spec: dict[str, object]) -> bool:
     """Whether a record says for which node it is, is called after it, and is the last of that."""
     view, resource = scene.view, scene.view.resource(row)
@@ -105,11 +141,8 @@ def _holds_last_of_node(scene: Scene, row: int, spec: dict[str, object]) -> bool
     for field, name in spec.items():
         if field not in NODE or not isinstance(name, str) or not name:
             continue
-        node, called = view.find(ObjectKey(NODES, "", name)), f"{name}-"
-        if node is None or not view.name(row).startswith(called):
-            continue
-        facts = view.facts(node)
-        if not isinstance(facts, NodeFacts) or not facts.ready or closes(view, node, scene.now):
+        called = f"{name}-"
+        if not view.name(row).startswith(called) or not _is_up(scene, name):
             continue
         if view.count(resource) > ALIKE_ASKED:
             return False

@@ -32,8 +32,20 @@ from suture.impact.reach.strangers import left_by_schedule, taken_blindly, wall_
 from suture.impact.scene import Scene
 from suture.model.actor import is_person
 from suture.model.difference import own_texts_of
+from suture.model.edges import Edge
 from suture.model.facts import RoleBindingFacts
-from suture.model.names import BINDINGS, DISRUPTION_BUDGETS, NODES, ObjectKey, Resource
+from suture.model.names import (
+    BINDINGS,
+    CLAIMS,
+    DISRUPTION_BUDGETS,
+    NODES,
+    SNAPSHOTS,
+    ObjectKey,
+    Resource,
+)
+from suture.model.objects import ClaimFacts
+
+_COPIES: Final = frozenset({CLAIMS, SNAPSHOTS})
 
 BINDINGS_ASKED: Final = 64
 """LIMIT: bindings that go along and are asked whom they name; one that names people is enough."""
@@ -114,12 +126,15 @@ def standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
     A node whose machine, which it names, lives. A custom resource that stands for a pod, node or
     route, for a thing outside that what keeps it still lists, or for the machine of a node in use
     while others were marked to go; or of those of which another wants a number, and fewer than half
-    of that would be left; or that holds the addresses of living pods, or the last of a node.
+    of that would be left; or that holds the addresses of living pods, or the last of a node. And a
+    snapshot or claim from which a claim that has no volume yet is to be filled.
     What goes along is not asked: it goes for another reason than its name.
     """
     view = scene.view
     if resource == NODES:
         return [row for row in named if has_living_machine(scene, row)]
+    if resource in _COPIES:
+        return [row for row in named if _fills_next(scene, row)]
     if "." not in resource.group:
         return []
     return [
@@ -133,6 +148,18 @@ def standing(scene: Scene, resource: Resource, named: list[int]) -> list[int]:
         or leaves_few(scene, row)
         or is_reserved(scene, row)
     ]
+
+
+def _fills_next(scene: Scene, row: int) -> bool:
+    """Whether a claim without a volume, which stays, is to be filled from a snapshot or claim.
+
+    WHY not with one: it has its data by then, and what it was filled from is history.
+    """
+    view = scene.view
+    return any(
+        isinstance(facts := view.facts(one), ClaimFacts) and not facts.bound and scene.stays(one)
+        for one in view.sources(row, Edge.DATA_SOURCE)
+    )
 
 
 def has_stand_in(scene: Scene, row: int) -> bool:

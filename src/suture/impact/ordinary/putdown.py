@@ -85,6 +85,18 @@ def cut_by_hand(scene: Scene, resized: Resized) -> bool:
     return _may_be_cut(scene, resized, CUT_DOWN)
 
 
+def cut_by_asking(scene: Scene, resized: Resized) -> bool:
+    """Whether a person asks the custom resource that keeps a workload for a smaller size of it.
+
+    WHY its members too: who runs them takes each out of their number before it goes.
+    """
+    if not resized.asked or not resized.after or not _leaves_enough(scene, resized, CUT_DOWN):
+        return False
+    if not _asked_of_keeper(scene, resized.row):
+        return False
+    return not scene.view.sources(scene.view.controller(resized.row), Edge.SCALES)
+
+
 def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
     """Whether a smaller size of a Deployment is said by the manifest that said the present one.
 
@@ -103,11 +115,16 @@ def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
 def _may_be_cut(scene: Scene, resized: Resized, most: int) -> bool:
     """Whether a workload of which nobody asks for more is left enough, by who cut few others."""
     view, row = scene.view, resized.row
-    if scene.now is None or resized.asked or resized.after * LEFT < resized.before:
+    if resized.asked or view.has_owner(row) or asked_for(view, row) > resized.after:
         return False
-    if view.has_owner(row) or view.namespace(row).startswith(RESERVED):
+    return _leaves_enough(scene, resized, most)
+
+
+def _leaves_enough(scene: Scene, resized: Resized, most: int) -> bool:
+    """Whether a workload keeps its share, and who makes it smaller has cut few others."""
+    if scene.now is None or resized.after * LEFT < resized.before:
         return False
-    if asked_for(view, row) > resized.after:
+    if scene.view.namespace(resized.row).startswith(RESERVED):
         return False
     return scene.counted(cut_down(scene.actor.user.username)) < most
 

@@ -20,7 +20,12 @@ from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import notes_size
 from suture.impact.ordinary.putback import gives_back
-from suture.impact.ordinary.putdown import cut_by_hand, cut_by_manifest, stopped_by_name
+from suture.impact.ordinary.putdown import (
+    cut_by_asking,
+    cut_by_hand,
+    cut_by_manifest,
+    stopped_by_name,
+)
 from suture.impact.ordinary.renamed import is_moved
 from suture.impact.ordinary.roles import moves_role
 from suture.impact.ordinary.stopping import goes_for_next
@@ -210,6 +215,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
         or notes_size(scene.request, resized)
         or gives_back(scene, resized)
         or cut_by_hand(scene, resized)
+        or cut_by_asking(scene, resized)
         or cut_by_manifest(scene, resized)
     )
     # WHY not where none that stays is Ready: who wants fewer wants these.

@@ -20,7 +20,7 @@ from suture.impact.effects import DisruptionExceeded, QuorumLost
 from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.paused import notes_size, sleeps_by_plan
-from suture.impact.ordinary.putdown import stopped_by_name
+from suture.impact.ordinary.putdown import cut_by_asking, stopped_by_name
 from suture.impact.scene import Scene
 from suture.impact.traffic.shrinking import left_ready
 from suture.impact.workloads.podloss import pods_of
@@ -362,6 +362,7 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
             scene.size_explained(resized)
             or _is_put_to_sleep(scene, resized)
             or _put_down(scene, resized)
+            or cut_by_asking(scene, resized)
         )
     yield QuorumLost(
         owner=scene.victim(resized.row),

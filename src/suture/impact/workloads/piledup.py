@@ -4,8 +4,8 @@ Who makes a child does not find it a moment later, and makes the next: by a list
 label that it does not set, for every call that comes. Told of what stands for itself, and is there
 still: pods that have not ended, credentials, settings. Not under what is of the day, nor what was
 changed within the hour: that may ask for all of them. Nor under built-in workloads, which say how
-many they want, pods and nodes. WHY no other kinds: work and machines come in bursts, as they are
-needed.
+many they want, pods and nodes. WHY of custom resources many more, and no others: work and machines
+come in bursts, as they are needed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,17 @@ WINDOWS_S: Final = (TEN_MINUTES_S, HOUR_S)
 FEW: Final = 10
 """From how many made within the hour on it is looked at whose they are."""
 
+CUSTOM: Final = 10
+"""As how many custom resources an owner is taken to have at least."""
+
+BURST: Final = 20
+"""How often as many of those there may be: requests for one certificate, runs of one check."""
+
 
 def piled_up(scene: Scene, made: ClusterObject, now: Now) -> Iterator[Churn]:
     """Yield how often as many were made as an owner had, in each window that has more."""
     key, identity = made.key, scene.request.user.username
-    if key.resource not in PILED or not made.owners:
+    if not made.owners or not (key.resource in PILED or _is_request(key)):
         return
     rows = (scene.view.find_uid(owner.uid) for owner in made.owners)
     # WHY first: most pods are of workloads, and nothing more is read of those.
@@ -52,8 +58,9 @@ def piled_up(scene: Scene, made: ClusterObject, now: Now) -> Iterator[Churn]:
 def _told(
     scene: Scene, row: int, resource: Resource, lately: list[int], alike: Victim
 ) -> Iterator[Churn]:
+    least, said = (1, 1) if resource in PILED else (CUSTOM, BURST)
     there = _there(scene, row, resource)
-    before, said = max(1, there - lately[-1], *sizes_said(scene.view, row)), 1
+    before = max(least, there - lately[-1], *sizes_said(scene.view, row))
     for window_s, count in zip(WINDOWS_S, lately, strict=True):
         times = (min(count, there) + 1) // before
         if times > said:
@@ -62,6 +69,11 @@ def _told(
                 target=alike, what="recreated", times=times, window_s=window_s, actors=1,
                 confidence=Confidence.BOUNDED,
             )  # fmt: skip
+
+
+def _is_request(key: ObjectKey) -> bool:
+    """Whether an object may be asked of somebody: a machine lies in no namespace, or has a set."""
+    return bool(key.namespace) and is_custom(key.resource)
 
 
 def _says_nothing(scene: Scene, row: int) -> bool:

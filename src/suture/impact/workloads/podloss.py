@@ -28,7 +28,7 @@ from suture.impact.ordinary.paused import (
     sleeps_by_plan,
 )
 from suture.impact.ordinary.putback import gives_back, puts_back
-from suture.impact.ordinary.putdown import cut_by_hand, cut_by_manifest
+from suture.impact.ordinary.putdown import cut_by_asking, cut_by_hand, cut_by_manifest
 from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.workloads.standstill import NOBODY, kept_up
@@ -158,6 +158,7 @@ def _scaled(scene: Scene) -> Iterable[PodsLost]:
         or puts_back(scene, resized)
         or gives_back(scene, resized)
         or cut_by_hand(scene, resized)
+        or cut_by_asking(scene, resized)
         or cut_by_manifest(scene, resized)
         or sleeps_as_told(scene.request, resized)
         or sleeps_beside(scene, resized)
