@@ -953,3 +953,27 @@ def test_a_load_balancer_stands_for_an_address_outside() -> None:
     assert effects(delete(inside), view_of(inside), ExternalDeleted) == []
     (one,) = effects(delete(outside), view_of(outside), ExternalDeleted)
     assert (one.why, one.count, one.direct) == ("load-balancer", 1, 1)
+
+
+@pytest.mark.parametrize("kind", [SNAPSHOTS, CLAIMS])
+@pytest.mark.parametrize(
+    ("bound", "going", "wanted"),
+    [
+        pytest.param(False, False, 1, id="it has no volume yet"),
+        pytest.param(True, False, 0, id="it has its data"),
+        pytest.param(False, True, 0, id="it goes itself"),
+    ],
+)
+def test_what_a_claim_is_to_be_filled_from(
+    kind: Resource, wanted: int, *, bound: bool, going: bool
+) -> None:
+    """A snapshot or claim that goes before it was read leaves a claim that never binds."""
+    facts = ClaimFacts(bound=True) if kind == CLAIMS else None
+    source = thing(kind, "nightly", "prod", facts=facts)
+    claim = msgspec.structs.replace(
+        thing(CLAIMS, "restored", "prod", facts=ClaimFacts(bound=bound)),
+        needs=(Need(Edge.DATA_SOURCE, source.key),),
+        deleted=1.0 if going else 0.0,
+    )
+    found = effects(delete(source), view_of(source, claim), ObjectsRemoved)
+    assert sum(one.wanted for one in found if one.resource == str(kind)) == wanted

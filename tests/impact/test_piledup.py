@@ -74,10 +74,28 @@ def test_ever_more_of_one_owner(of: Resource, under: Resource) -> None:
     assert told(of, under=under, there=40) == [3]
 
 
+REQUESTS = Resource("catalogs.example.com", "requests")
+
+
+@pytest.mark.parametrize(
+    ("there", "lately", "times"),
+    [
+        pytest.param(210, 210, [21], id="ever more"),
+        pytest.param(190, 190, [], id="a burst"),
+        pytest.param(10, 400, [], id="they are taken away as well"),
+        pytest.param(400, 210, [], id="it always had many"),
+    ],
+)
+def test_ever_more_that_is_asked_of_somebody(there: int, lately: int, times: list[int]) -> None:
+    """Custom resources come in bursts: of those it takes twenty times ten."""
+    assert told(REQUESTS, there=there, lately=lately) == times
+
+
 @pytest.mark.parametrize(
     "how",
     [
         pytest.param({"of": JOBS}, id="work comes in bursts"),
+        pytest.param({"of": REQUESTS}, id="so do custom resources"),
         pytest.param({"under": SERVICES}, id="under what says nothing of them"),
         pytest.param({"made_s_ago": 3600}, id="under what is of the day"),
         pytest.param({"changed": True}, id="under what was changed"),

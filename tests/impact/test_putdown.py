@@ -338,6 +338,60 @@ def test_a_set_that_a_person_stops_whole_gives_up_its_majority(
     assert [one.explained for one in effects(impact, QuorumLost)] == [explained]
 
 
+BASES = Resource("db.example.com", "databases")
+
+
+@pytest.mark.parametrize(
+    ("by", "to", "owned", "more", "explained"),
+    [
+        pytest.param(PERSON, 1, False, (), True, id="one is enough"),
+        pytest.param(PERSON, 1, True, (), False, id="something else keeps it"),
+        pytest.param(MACHINE, 1, False, (), False, id="by a machine"),
+        pytest.param(
+            PERSON,
+            1,
+            False,
+            (
+                msgspec.structs.replace(
+                    thing(AUTOSCALERS, "db", "shop", facts=AutoscalerFacts(least=3, most=5)),
+                    needs=(Need(Edge.SCALES, ObjectKey(BASES, "shop", "db")),),
+                ),
+            ),
+            False,
+            id="an autoscaler sizes it",
+        ),
+    ],
+)
+@pytest.mark.parametrize("of_set", [True, False], ids=["its set", "its pods"])
+def test_a_person_asks_for_fewer_members(
+    by: str, to: int, more: tuple[ClusterObject, ...], *, owned: bool, explained: bool, of_set: bool
+) -> None:
+    """Who runs them takes each out of their number; a set that a person scales has nobody for it."""
+    labels = {"app": "db"}
+    above = thing(BASES, "above", "shop")
+    base = thing(
+        BASES, "db", "shop", facts=CustomFacts(wanted=3), owners=[owner(above)] if owned else []
+    )
+    facts = WorkloadFacts(3, Selector.of(labels))
+    made = thing(STATEFUL_SETS, "db", "shop", facts=facts, owners=[owner(base)])
+    keeper = made if of_set else base
+    pods = [
+        thing(
+            PODS, f"db-{at}", "shop", owners=[owner(keeper)], labels=labels,
+            facts=PodFacts(ready=True),
+        )
+        for at in range(3)
+    ]  # fmt: skip
+    behind = thing(SERVICES, "db", "shop", facts=ServiceFacts(Selector.of(labels)))
+    there = [above, base, *([made] if of_set else []), *pods, behind, *more]
+    view = GraphView(graph_of(there), History())
+    smaller = msgspec.structs.replace(base, facts=CustomFacts(wanted=to))
+    impact = impact_of(update(base, smaller, by=operator(by)), view, now=START, by=operator(by))
+    (left,), (lost,) = effects(impact, EndpointsLost), effects(impact, PodsLost)
+    assert (left.explained, lost.lasting == 0) == (explained, explained)
+    assert {one.explained for one in effects(impact, QuorumLost)} <= {explained}
+
+
 def cut(to: int, by: str = PERSON, *, subresource: str = "scale", at: int = 0) -> Request:
     """Order a size of one of the wide Deployments; without a subresource, by its manifest."""
     before = workload(f"wide-{at}", replicas=10)[0]

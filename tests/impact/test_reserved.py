@@ -71,6 +71,30 @@ def test_what_is_a_pods_own() -> None:
     assert wanted(BLOCKS, shown, RUNNING) == 0
 
 
+OF_NODE = {"cidr": "10.1.0.0/26", "attributes": [{"secondary": {"node": "node-1"}}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "others", "kept"),
+    [
+        pytest.param(OF_NODE, (NODE,), 1, id="its end of a tunnel"),
+        pytest.param({**OF_NODE, "cidr": "fd00:1::/122"}, (NODE,), 1, id="of the other kind"),
+        pytest.param(OF_NODE, (), 0, id="the node is gone"),
+        pytest.param({**OF_NODE, "cidr": "any"}, (NODE,), 0, id="no addresses"),
+        pytest.param({"cidr": "10.1.0.0/26", "node": "node-1"}, (NODE,), 0, id="an empty one"),
+        pytest.param(
+            {
+                "cidr": "10.1.0.0/26",
+                "attributes": [{"secondary": {"node": "node-1", "namespace": "a", "pod": "b"}}],
+            },
+            (NODE,), 0, id="of a pod that is gone",
+        ),
+    ],
+)  # fmt: skip
+def test_an_address_of_a_node_itself(spec: Any, others: tuple[Any, ...], kept: int) -> None:
+    assert wanted(BLOCKS, block(**spec), *others) == kept
+
+
 SECOND = trimmed(AFFINITIES, affinity("node-1-10-1-0-64-26"))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.celworld import JSON, WORDS, WORLDS, asked, refusal
-from suture.install.reach import reach_policy
+from suture.install.reach import reach_policy, system_policy
 from suture.install.settings import Installation, enrol
 from suture.model.actor import Profile, Stage
 from suture.policy.engines.cel import MAX_CHARS
@@ -23,6 +23,8 @@ PROFILES = (
     Profile("quiet", groups=("quiet",), stage=Stage.WARN),
     Profile("default", default=True, stage=Stage.ENFORCE),
 )
+ENROLLED = enrol(Installation(break_glass=("oncall",)), PROFILES)
+SYSTEM, SYSTEM_BINDING = system_policy(ENROLLED)
 POLICY, BINDING = reach_policy(enrol(Installation(break_glass=("oncall",)), PROFILES))
 HOOKS = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
 PODS = {"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["pods"]}
@@ -326,3 +328,103 @@ def test_it_never_errs(
     """Whatever is written, by whom and under what profile, there is an answer."""
     for params in (*({"spec": {"stage": "enforce", "default": True}},), {"spec": spec or {}}, {}):
         refusal(POLICY, {**world, "object": new, "oldObject": old, "params": params})
+
+
+def labelled(
+    labels: dict[str, str] | None,
+    new: dict[str, Any],
+    old: dict[str, Any] | None = None,
+    *,
+    user: str = MESH,
+    groups: tuple[str, ...] = ("system:authenticated",),
+) -> str:
+    """Return the refusal of a write while kube-system has some labels."""
+    world = asked(
+        "CREATE" if old is None else "UPDATE", HOOKS,
+        user=user, groups=groups, namespace="", name="injector", old=old, new=new,
+    )  # fmt: skip
+    metadata = {"name": "kube-system"} | ({} if labels is None else {"labels": labels})
+    return refusal(SYSTEM, {**world, "params": {"metadata": metadata}})
+
+
+def asks(*expressions: dict[str, Any], **labels: str) -> dict[str, Any]:
+    """Return a webhook that looks into namespaces by labels."""
+    selector = {"matchExpressions": [*expressions], "matchLabels": labels}
+    return hook(namespaceSelector=selector)
+
+
+LEFT_OUT = {"key": "mesh/injection", "operator": "NotIn", "values": ["disabled"]}
+UNMARKED = {"key": "mesh/ignore", "operator": "DoesNotExist"}
+
+
+@pytest.mark.parametrize(
+    ("given_hook", "labels", "refused"),
+    [
+        pytest.param(asks(LEFT_OUT), None, True, id="no-labels"),
+        pytest.param(asks(LEFT_OUT), {"mesh/injection": "enabled"}, True, id="another-value"),
+        pytest.param(asks(LEFT_OUT), {"mesh/injection": "disabled"}, False, id="left-out"),
+        pytest.param(asks(UNMARKED), {}, True, id="unmarked"),
+        pytest.param(asks(UNMARKED), {"mesh/ignore": ""}, False, id="marked"),
+        pytest.param(asks(UNMARKED, LEFT_OUT), {"mesh/ignore": ""}, False, id="each-must-hold"),
+        pytest.param(asks(injection="enabled"), {"injection": "enabled"}, True, id="asked-for"),
+        pytest.param(asks(injection="enabled"), {"injection": "off"}, False, id="not-asked-for"),
+        pytest.param(
+            asks({"key": "tier", "operator": "In", "values": ["a", "b"]}), {"tier": "b"}, True,
+            id="one-of-some",
+        ),
+        pytest.param(
+            asks({"key": "tier", "operator": "In", "values": ["a"]}), {}, False, id="of-others"
+        ),
+        pytest.param(
+            asks({"key": "tier", "operator": "Exists"}), {"tier": ""}, True, id="whatever-value"
+        ),
+        pytest.param(asks({"key": "tier", "operator": "Exists"}), {}, False, id="no-such-label"),
+        pytest.param(
+            {**asks(LEFT_OUT), "objectSelector": {"matchExpressions": [UNMARKED]}}, {}, True,
+            id="objects-that-say-nothing",
+        ),
+        pytest.param({**asks(LEFT_OUT), "objectSelector": OPTED_IN}, {}, False, id="objects-asked"),
+        pytest.param({**asks(LEFT_OUT), "failurePolicy": "Ignore"}, {}, False, id="fails-open"),
+    ],
+)  # fmt: skip
+def test_labels_of_kube_system_decide(
+    given_hook: dict[str, Any], labels: dict[str, str] | None, *, refused: bool
+) -> None:
+    """Those of now; whether it is made so or comes to be so, and not what is so already."""
+    made = configuration(given_hook)
+    words = "fails closed and would match kube-system, as kube-system is labelled now"
+    assert (words in labelled(labels, made)) is refused
+    assert bool(labelled(labels, made, configuration())) is refused
+    assert labelled(labels, made, made) == ""
+    assert SYSTEM_BINDING["spec"]["paramRef"]["name"] == "kube-system"
+
+
+@pytest.mark.parametrize(
+    ("user", "groups", "refused"),
+    [
+        pytest.param("mesh@example.com", (), True, id="named"),
+        pytest.param("somebody", ("robots",), True, id="by-group"),
+        pytest.param(CALM, ("robots",), False, id="named-comes-before-its-groups"),
+        pytest.param("system:serviceaccount:a:b", (), True, id="default"),
+        pytest.param("system:serviceaccount:a:b", ("quiet",), False, id="by-group-not-default"),
+        pytest.param("system:serviceaccount:suture-system:suture", (), False, id="suture"),
+        pytest.param("alice", ("people",), False, id="a-person"),
+        pytest.param(MESH, ("oncall",), False, id="break-glass"),
+    ],
+)
+def test_whom_labels_matter_to(user: str, groups: tuple[str, ...], *, refused: bool) -> None:
+    """As of when it was written: whoever was enforced then."""
+    assert bool(labelled({}, configuration(asks(UNMARKED)), user=user, groups=groups)) is refused
+
+
+@settings(max_examples=200)
+@given(WORLDS, CONFIGURATIONS, CONFIGURATIONS, st.none() | st.dictionaries(WORDS, WORDS))
+def test_nor_does_the_policy_that_knows_labels(
+    world: dict[str, Any],
+    old: dict[str, Any] | None,
+    new: dict[str, Any] | None,
+    labels: dict[str, str] | None,
+) -> None:
+    """Whatever is written, by whom, and however kube-system is labelled."""
+    params = {"metadata": {} if labels is None else {"labels": labels}}
+    refusal(SYSTEM, {**world, "object": new, "oldObject": old, "params": params})

@@ -24,7 +24,7 @@ from suture.install.grants import GRANTS_PATH
 from suture.install.grants import KIND as GRANT
 from suture.install.guards import NAMESPACE_POLICY, REGISTRATION_POLICY
 from suture.install.profiles import PROFILES_PATH
-from suture.install.reach import REACH_POLICY
+from suture.install.reach import REACH_POLICY, SYSTEM_POLICY
 from suture.install.registration import NAME as REGISTRATION
 from suture.install.settings import QUARANTINE
 from suture.model.clock import Now
@@ -123,6 +123,7 @@ async def status(client: Client, namespace: str, now: Now, base: Sequence[Docume
         await _policy(client, "itself", NAMESPACE_POLICY, "changes of Suture's own namespace"),
         await _policy(client, "itself-registration", REGISTRATION_POLICY, "changes of its hooks"),
         await _policy(client, "webhook-safety", REACH_POLICY, "webhooks that would match too much"),
+        await _policy(client, "webhook-labels", SYSTEM_POLICY, "webhooks that match kube-system"),
         await _policy(client, "quarantine", QUARANTINE, "writes of the quarantined"),
         await policies_in_force(client, base),
         await _authorizer(client),

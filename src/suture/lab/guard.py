@@ -27,6 +27,7 @@ from suture.install.guards import guards
 from suture.install.manifests import base_manifests, reads_of
 from suture.install.paths import path_of
 from suture.install.profiles import PROFILES_PATH, profile_document
+from suture.install.reach import reach_policy, system_policy
 from suture.install.registration import registration
 from suture.install.settings import QUARANTINE, Installation, enrol
 from suture.lab.identities import ServiceAccount
@@ -144,6 +145,11 @@ class Guard:
         for profile in self.profiles:
             self.apply(profile_document(profile))
         if register:
+            for document in (
+                *reach_policy(self.installation),
+                *system_policy(self.installation),
+            ):
+                self.apply(document)
             self.register()
 
     def uninstall(self) -> None:

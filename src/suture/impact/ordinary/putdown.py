@@ -31,6 +31,7 @@ from suture.impact.causes.counters import (
 from suture.impact.causes.sizes import asked_for
 from suture.impact.ground.bodies import writers_of_size
 from suture.impact.ground.change import Resized
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.hands import read_by_name, readers_of
 from suture.impact.scene import Scene
 from suture.model.actor import account_of, is_person
@@ -86,15 +87,17 @@ def cut_by_hand(scene: Scene, resized: Resized) -> bool:
 
 
 def cut_by_asking(scene: Scene, resized: Resized) -> bool:
-    """Whether a person asks the custom resource that keeps a workload for a smaller size of it.
+    """Whether a person asks a custom resource for a smaller size of its pods, or of its workload.
 
     WHY its members too: who runs them takes each out of their number before it goes.
     """
-    if not resized.asked or not resized.after or not _leaves_enough(scene, resized, CUT_DOWN):
+    if not resized.after or not _leaves_enough(scene, resized, CUT_DOWN):
         return False
-    if not _asked_of_keeper(scene, resized.row):
+    view, row = scene.view, resized.row
+    keeper = view.controller(row) if resized.asked else row
+    if keeper < 0 or not is_custom(view.resource(keeper)) or view.sources(keeper, Edge.SCALES):
         return False
-    return not scene.view.sources(scene.view.controller(resized.row), Edge.SCALES)
+    return _asked_of(scene, keeper)
 
 
 def cut_by_manifest(scene: Scene, resized: Resized) -> bool:
@@ -158,8 +161,13 @@ def stopped_by_name(scene: Scene, service: int, resized: Resized) -> bool:
 
 def _asked_of_keeper(scene: Scene, row: int) -> bool:
     """Whether a person writes the size of a workload into what controls it, which nothing owns."""
-    view, parent = scene.view, scene.view.controller(row)
-    if parent < 0 or parent != view.find(scene.request.key) or view.has_owner(parent):
+    parent = scene.view.controller(row)
+    return parent >= 0 and _asked_of(scene, parent)
+
+
+def _asked_of(scene: Scene, keeper: int) -> bool:
+    """Whether it is a person who writes an object, which nothing owns."""
+    if keeper != scene.view.find(scene.request.key) or scene.view.has_owner(keeper):
         return False
     return is_person(scene.actor.user.username)
 

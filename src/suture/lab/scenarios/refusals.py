@@ -24,6 +24,7 @@ BESIDE_POLICIES = (
     "suture-quarantine",
     "suture-registration",
     "suture-webhook-safety",
+    "suture-webhook-safety-kube-system",
 )
 """What refusals are by that no constraint makes, inside the API server too."""
 
