@@ -1,7 +1,8 @@
 """Webhooks, APIServices and conversions that a write leads to a Service that cannot answer.
 
 Beside `admissionpath`, where the backend goes: here the path does, and the calls fail alike. What
-did not work before is not told of, nor what is new: an installation comes before its pods.
+did not work before is not told of, nor what is new: an installation comes before its pods, but not
+before its namespace.
 Source: admissionregistration/v1 and apiextensions/v1 clientConfig, apiregistration/v1 APIService
 (one without a Service is answered by the API server itself).
 """
@@ -18,6 +19,7 @@ from suture.impact.ground.bars import answering
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene, victim_of
 from suture.model.graph import GraphView
+from suture.model.names import NAMESPACES, ObjectKey
 from suture.model.objects import ApiServiceFacts, ClusterObject, CrdFacts
 
 NEEDED_NONE: Final = -1
@@ -40,8 +42,12 @@ def leading_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         before = _before(view, made, made.before, use)
         if before == 0 or answering(view, use.service):
             continue
-        if isinstance(made.after.facts, CrdFacts) and not converts(view, made.after.facts):
-            continue
+        if isinstance(made.after.facts, CrdFacts):
+            if not converts(view, made.after.facts):
+                continue
+            # WHY not as one whose backend is still to come: no install puts it there later.
+            if view.find(ObjectKey(NAMESPACES, "", use.service.namespace)) is None:
+                before = 0
         row = view.service(use.service)
         source = victim_of(made.after)
         yield broken_path(

@@ -24,6 +24,7 @@ from suture.impact.ordinary.keepers import is_own, keeps, works_for
 from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.addresses import addresses_left
+from suture.impact.traffic.ledentries import led_left
 from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
 from suture.impact.traffic.resolving import answers_left
@@ -105,6 +106,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         or scene.view.crd(key.resource) is not None
     ):
         return
+    if key.resource == CONFIG_MAPS and "data" in made.parts:
+        yield from led_left(scene, made.after, *_data(scene))
     readers = reading(scene.view, made.row) if made.row is not None else []
     critical = _critical(made.before, made.after)
     if critical and key.resource == CONFIG_MAPS:
@@ -144,6 +147,12 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[Entri
     if made.before is not None:
         yield from answers_left(scene, made.before, made.after, (old, new), read_by)
     yield from _unnamed(made, CLUSTER_DOMAIN, old, new, read_by)
+
+
+def _data(scene: Scene) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """Return the entries of a ConfigMap before and after."""
+    old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
+    return _entries(_read(old.get("data"))), _entries(_read(new.get("data")))
 
 
 def _lines(body: bytes) -> str:

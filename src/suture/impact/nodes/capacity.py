@@ -25,6 +25,7 @@ from suture.impact.nodes.apart import only_closes, sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
 from suture.impact.nodes.closing import Closing, joined
 from suture.impact.nodes.grouped import closes_with_its_group
+from suture.impact.nodes.rooted import rooted
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
@@ -68,8 +69,14 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
             yield from _crowding_out(scene, accounted)
         if going:
             loss = _Loss(scene, going)
-            yield loss.effect(
+            found = loss.effect(
                 "deleted", _movable(scene.view, going, loss.asked), bound=loss.of_control_plane()
+            )
+            waiting = rooted(scene, going)
+            yield (
+                replace(found, pods=found.pods + waiting, unplaced=found.unplaced + waiting)
+                if waiting
+                else found
             )
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)

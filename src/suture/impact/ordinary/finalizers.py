@@ -14,10 +14,11 @@ from typing import Final
 from suture.impact.causes.explained import in_use
 from suture.impact.causes.parents import in_work
 from suture.impact.effects import FinalizerRemoved
-from suture.impact.ground.bodies import namespace_finalizers
+from suture.impact.ground.bodies import namespace_finalizers, node_named
 from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.claims import PROTECTION
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.likeness import called_alike
 from suture.impact.scene import Scene, victim_of
 from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind, is_person
@@ -25,13 +26,14 @@ from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
     NAMESPACES,
+    NODES,
     SNAPSHOT_CONTENTS,
     SNAPSHOTS,
     STATEFUL_SETS,
     VOLUMES,
     ObjectKey,
 )
-from suture.model.objects import CrdFacts
+from suture.model.objects import CrdFacts, NodeFacts
 
 DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
@@ -58,7 +60,7 @@ def finalizer_effects(scene: Scene) -> Iterable[FinalizerRemoved]:
     if not lifted:
         return
     view = scene.view
-    data = _data(view, made)
+    data = _data(view, made) or _has_node(scene, made)
     going = made.after.terminating or made.before.terminating
     # WHY: one controller may set it, and the one that does the work take it off.
     finishes = scene.actor.user.username in view.history.habits.keepers(made.after.key.resource)
@@ -131,6 +133,16 @@ def _has_served(view: GraphView, made: Rewritten, finalizer: str) -> bool:
     if finalizer != PROTECTION or not going or made.row is None:
         return False
     return not in_work(view, made.row)
+
+
+def _has_node(scene: Scene, made: Rewritten) -> bool:
+    """Whether a custom resource's status says which node it became, and that is there and Ready."""
+    if not is_custom(made.after.key.resource):
+        return False
+    view, name = scene.view, node_named(scene.request.old_body)
+    node = view.find(ObjectKey(NODES, "", name)) if name else None
+    facts = view.facts(node) if node is not None else None
+    return isinstance(facts, NodeFacts) and facts.ready
 
 
 def _data(view: GraphView, made: Rewritten) -> bool:

@@ -1,0 +1,57 @@
+"""Pods whose data is on the disks of certain nodes alone: they run there or nowhere.
+
+Beside `capacity`, which asks whether pods fit elsewhere by what they ask for. A pod that was
+evicted from such a node waits for it, so that the node looks empty when it is deleted.
+Source: core/v1 PersistentVolumeSpec.nodeAffinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from suture.impact.causes.parents import mounting
+from suture.impact.scene import Scene
+from suture.model.edges import Edge
+from suture.model.facts import VolumeFacts
+from suture.model.names import VOLUMES
+from suture.model.placement import HOSTNAME
+
+VOLUMES_ASKED: Final = 100_000
+"""LIMIT: volumes that are looked through, 50 ns each; of more, nobody is told to be rooted."""
+
+
+def rooted(scene: Scene, nodes: list[int]) -> int:
+    """Return how many pods that are to run mount what no other nodes than these have.
+
+    Not one whose claim goes: its next pod gets another volume.
+    """
+    view = scene.view
+    volumes = view.rows(VOLUMES)
+    if len(volumes) > VOLUMES_ASKED:
+        return 0
+    labels = [{HOSTNAME: view.name(node), **view.labels(node)} for node in nodes]
+    numbers, shared = view.shared_facts(volumes)
+    here = {number for number, facts in shared.items() if _is_here(facts, labels)}
+    if not here:
+        return 0
+    claims = {
+        claim
+        for volume, number in zip(volumes, numbers, strict=True)
+        if number in here and scene.stays(volume)
+        for claim in view.there(volume, Edge.BOUND_CLAIM)
+        if scene.stays(claim)
+    }
+    return len({pod for claim in claims for pod in mounting(view, claim) if scene.stays(pod)})
+
+
+def _is_here(facts: object, nodes: Sequence[Mapping[str, str]]) -> bool:
+    """Whether a volume can be reached from some nodes, by name, and from these alone."""
+    if not isinstance(facts, VolumeFacts) or not facts.hosts:
+        return False
+    return all(_has(host, nodes) for host in facts.hosts)
+
+
+def _has(host: str, nodes: Sequence[Mapping[str, str]]) -> bool:
+    label, _, name = host.rpartition("=")
+    return any(labels.get(label or HOSTNAME) == name for labels in nodes)
