@@ -16,8 +16,8 @@ from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, NAMESPACES, PODS, STATEFUL_SETS, VOLUMES
-from suture.model.objects import ClaimFacts, PodFacts
+from suture.model.names import CLAIMS, NAMESPACES, NODES, PODS, STATEFUL_SETS, VOLUMES
+from suture.model.objects import ClaimFacts, NodeFacts, PodFacts
 from suture.model.request import Request
 
 FINALIZER = "balancers.lb.example.com/teardown"
@@ -51,6 +51,25 @@ def test_a_person_takes_off_what_is_a_controllers() -> None:
     assert (found.by_owner, found.terminating, found.data) == (False, True, False)
     assert found.finalizer == FINALIZER
     assert "balancers.lb.example.com" in found.owner
+
+
+@pytest.mark.parametrize(
+    ("status", "ready", "data"),
+    [
+        pytest.param({"nodeRef": {"name": "node-1"}}, True, True, id="its node runs"),
+        pytest.param({"nodeRef": {"name": "node-1"}}, False, False, id="not Ready"),
+        pytest.param({"nodeRef": {"name": "node-2"}}, True, False, id="its node is gone"),
+        pytest.param({"phase": "Deleting"}, True, False, id="it never had one"),
+    ],
+)
+def test_a_machine_whose_node_runs_on(status: Body, *, ready: bool, data: bool) -> None:
+    """Without its finalizer nobody ends what is outside, and nobody looks after it."""
+    view = view_of(
+        thing(BALANCERS, "front", "prod", deleted=1.0),
+        thing(NODES, "node-1", facts=NodeFacts(ready=ready)),
+    )
+    old, new = ({**balancer(*one), "status": status} for one in ((FINALIZER,), ()))
+    assert told(view, write(BALANCERS, old, new, by=PERSON), PERSON).data == data
 
 
 def test_who_sets_a_finalizer_owns_it() -> None:

@@ -106,6 +106,17 @@ def test_a_conversion_needs_something_to_convert() -> None:
     assert led(converted(LIVE, "v1"), converted(MISSING, "v1"), one) == []
 
 
+def test_a_conversion_by_a_namespace_that_is_not_there() -> None:
+    """No install puts a backend there later: that is not as if it were still to come."""
+    one = thing(BALANCERS, "front", "prod")
+    nowhere = ServiceRef("elsewhere", "webhook")
+    (lost,) = led(converted(None, "v1", "v2"), converted(nowhere, "v1", "v2"), one)
+    (later,) = led(
+        converted(None, "v1", "v2"), converted(nowhere, "v1", "v2"), one, namespace("elsewhere")
+    )
+    assert (lost.before, later.before) == (0, -1)
+
+
 def at_ports(*ports: str) -> ClusterObject:
     one = service("web")
     assert isinstance(one.facts, ServiceFacts)

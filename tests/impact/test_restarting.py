@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, operator, owner, service, thing, view_of
+from support.cluster import START, graph_of, operator, owner, service, thing, view_of
 from support.writes import Body, body, trimmed, write
 from suture.impact.causes.recent import remember
 from suture.impact.effects import EndpointsLost, ServiceEmptied
@@ -15,6 +15,7 @@ from suture.impact.project import project
 from suture.model.actor import Actor
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
+from suture.model.history import History
 from suture.model.names import PODS, STATEFUL_SETS, Resource
 from suture.model.objects import ClusterObject, CustomFacts, PodFacts
 
@@ -134,3 +135,80 @@ def test_what_is_no_part_of_the_service() -> None:
     rolling.view = view
     rolling.restart(0)
     assert rolling.restart(1) == []
+
+
+class Kept:
+    """Clusters of one set each, one after the other written by the next version of an operator."""
+
+    def __init__(self, count: int, *, back: frozenset[int] = frozenset()) -> None:
+        self.now, self.view = START, GraphView(graph_of(), History())
+        self.sets = [self._set(one) for one in range(count)]
+        things = [
+            part
+            for one in range(count)
+            for part in (
+                self._parent(one),
+                trimmed(STATEFUL_SETS, self.sets[one]),
+                thing(
+                    PODS, f"db-{one}-0", "prod", labels={"app": f"db-{one}"},
+                    owners=[owner(trimmed(STATEFUL_SETS, self.sets[one]))],
+                    facts=PodFacts(ready=one in back, node="node-1"),
+                ),
+                service(f"db-{one}", app=f"db-{one}"),
+            )
+        ]  # fmt: skip
+        self.view = view_of(*things)
+
+    @staticmethod
+    def _parent(at: int) -> ClusterObject:
+        return thing(CLUSTERS, f"db-{at}", "prod", facts=CustomFacts())
+
+    def _set(self, at: int, setting: str = "a") -> Body:
+        parent, labels = self._parent(at), {"app": f"db-{at}"}
+        owned = {
+            "apiVersion": "db.example.com/v1", "kind": "Cluster", "name": f"db-{at}",
+            "uid": parent.uid, "controller": True,
+        }  # fmt: skip
+        pods = {
+            "metadata": {"labels": labels, "annotations": {"settings": setting}},
+            "spec": {"containers": [{"name": "db", "image": "db:1"}]},
+        }
+        spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": pods}
+        metadata = {"uid": f"set-{at}", "ownerReferences": [owned]}
+        return body("StatefulSet", f"db-{at}", apiVersion="apps/v1", metadata=metadata, spec=spec)
+
+    def restart(self, at: int, *, after_s: float, by: Actor | None = None) -> list[bool]:
+        """Return of what loses its last endpoint for good whether that heals."""
+        self.now = self.now.plus_s(after_s)
+        request = write(STATEFUL_SETS, self._set(at), self._set(at, "b"), by=by)
+        impact = impact_of(request, self.view, by=by or operator(), now=self.now)
+        remember(request, project(request, self.view), self.view, self.now)
+        return [one.self_healing for one in effects(impact, ServiceEmptied)]
+
+
+@pytest.mark.parametrize(
+    ("first", "after_s", "back", "lost"),
+    [
+        pytest.param(3, 130, {9}, [False], id="three are not back"),
+        pytest.param(2, 130, {9}, [], id="two are not"),
+        pytest.param(3, 30, {9}, [], id="they are on their way"),
+        pytest.param(3, 130, {0, 9}, [], id="one of them is back"),
+        pytest.param(3, 700, {9}, [], id="it was long ago"),
+    ],
+)
+def test_what_does_not_come_back_elsewhere(
+    first: int, after_s: float, back: set[int], lost: list[bool]
+) -> None:
+    """The next is not expected back either, and its Service has nothing else."""
+    kept = Kept(10, back=frozenset(back))
+    for one in range(first):
+        assert kept.restart(one, after_s=1) == []
+    assert kept.restart(9, after_s=after_s) == lost
+
+
+def test_a_person_looks_on() -> None:
+    """The twin: who restarts by hand sees what comes of it."""
+    kept, ann = Kept(10, back=frozenset({9})), operator("ann@example.com")
+    for one in range(3):
+        kept.restart(one, after_s=1, by=ann)
+    assert kept.restart(9, after_s=130, by=ann) == []

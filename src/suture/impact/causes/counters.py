@@ -187,6 +187,11 @@ def restarter(identity: str, workload: ClusterObject) -> str:
     return f"restarted/{key.resource}/{key.namespace}/{key.name}/{workload.uid}/{identity}"
 
 
+def restarts_by(identity: str) -> str:
+    """Name the counter of an actor's restarts of whatever workloads."""
+    return f"restarts/{identity}"
+
+
 def dropped(uid: str) -> str:
     """Name the counter of how an object's keeper has left it out."""
     return f"dropped/{uid}"

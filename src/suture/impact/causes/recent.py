@@ -36,6 +36,7 @@ from suture.impact.causes.counters import (
     removals,
     remover,
     restarter,
+    restarts_by,
     spaces_entered,
     stood_still,
     taken_apart,
@@ -364,6 +365,7 @@ def _remember_rewriting(
     # WHY not again: a write that came too late is reviewed once more, and is one restart.
     if restarts(request, made) and writes.latest(request.key, What.WROTE) != value:
         writes.count(restarter(identity, before), now)
+        writes.count(restarts_by(identity), now)
     if request.key.resource == NODES and writes.latest(request.key, What.WROTE) != value:
         _remember_labels(before, after, identity, view, now)
     if is_route(request.gvr.resource):

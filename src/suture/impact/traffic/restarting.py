@@ -1,10 +1,14 @@
-"""Members behind one Service that an operator restarts before the one before is back.
+"""Members that an operator restarts before those before are back: of one Service, or anywhere.
 
 The pods of one workload restart in turn, and their controller waits. Where each member of a custom
 resource has a workload of its own, of one pod, nobody waits but the operator; and one that starts
 anew, or was upgraded, finds all of them to differ and writes them all. So the first may go, and the
 next only when that is back. Not where something was asked for: other images or settings, or a
 custom resource above them that was told anything within the hour.
+
+What the next version of an operator writes into the pods of all that it keeps may be what none of
+them starts with. Once a few of them are not back after minutes, it is not to be expected of the
+next either: what it would lose it loses for good.
 Source: Altinity's operator of ClickHouse, which keeps a StatefulSet for each host.
 """
 
@@ -13,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from suture.impact.causes.counters import annotated, ordered, restarter
+from suture.impact.causes.counters import annotated, ordered, restarter, restarts_by
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.causes.resting import services_behind, services_led
@@ -29,6 +33,16 @@ from suture.model.names import WORKLOADS
 from suture.model.objects import WorkloadFacts
 from suture.model.podtemplate import rollout_of
 from suture.model.writes import TEN_MINUTES_S
+
+IN_VAIN: Final = 3
+"""From how many workloads on that were restarted and are not back the next is not expected to."""
+
+BACK_S: Final = 120
+"""LIMIT: how long a restarted workload may take until all of its pods are Ready again; a slow one
+is but asked to come again later."""
+
+KEPT_ASKED: Final = 500
+"""LIMIT: custom resources of one type whose workloads are looked at, 2 us each."""
 
 STARTING_S: Final = 10
 """How long a member that was restarted is taken to be on its way down, though its pod is still
@@ -70,17 +84,60 @@ def members_restarted(scene: Scene) -> Iterator[Restarted]:
             yield Restarted(service, going, away)
 
 
-def _is_member(scene: Scene, row: int) -> bool:
-    """Whether an operator asks, and a workload is one of one pod that a custom resource keeps."""
+def restarted_in_vain(scene: Scene) -> Iterator[Restarted]:
+    """Yield the Services that lose pods by a restart like those from which others are not back."""
+    made, now, view = scene.change.rewritten, scene.now, scene.view
+    if made is None or made.row is None or now is None or made.row in scene.removed:
+        return
+    if scene.counted(restarts_by(scene.actor.user.username)) < IN_VAIN:
+        return
+    if not _is_kept(scene, made.row) or not _goes_down(scene, made):
+        return
+    facts, ready = view.facts(made.row), ready_of(view, made.row)
+    if not isinstance(facts, WorkloadFacts) or not ready or _was_told(scene, made.row):
+        return
+    if sum(_is_away(scene, one, now) for one in _kept_alike(scene, made.row)) < IN_VAIN:
+        return
+    rollout = rollout_of(scene.request.new_body)
+    going = min(ready, unavailable_of(rollout, made.after.key.resource, facts.replicas or 1))
+    for service in services_behind(view, made.row):
+        yield Restarted(service, going, 0)
+
+
+def _kept_alike(scene: Scene, row: int) -> Iterator[int]:
+    """Yield the other workloads of the type that custom resources of the same type keep."""
+    view, resource = scene.view, scene.view.resource(row)
+    for parent in view.rows(view.resource(view.controller(row)))[:KEPT_ASKED]:
+        for one in view.staying(view.children_of(parent)[:SIBLINGS]):
+            if one != row and view.resource(one) == resource:
+                yield one
+
+
+def _is_away(scene: Scene, row: int, now: Now) -> bool:
+    """Whether the actor restarted a workload within ten minutes, and it is not back in time."""
     view, facts = scene.view, scene.view.facts(row)
-    parent = view.controller(row)
+    if not isinstance(facts, WorkloadFacts) or ready_of(view, row) >= (facts.replicas or 0):
+        return False
+    writes, identity = view.history.writes, scene.actor.user.username
+    return writes.counted(
+        restarter(identity, view.at(row)), now, TEN_MINUTES_S
+    ) > 0 and not writes.changed(view.key(row), What.WROTE, now, BACK_S)
+
+
+def _is_kept(scene: Scene, row: int) -> bool:
+    """Whether an operator asks, and a custom resource keeps a workload."""
+    parent = scene.view.controller(row)
     return (
         parent >= 0
-        and isinstance(facts, WorkloadFacts)
-        and facts.replicas == 1
-        and is_custom(view.resource(parent))
+        and is_custom(scene.view.resource(parent))
         and not is_person(scene.actor.user.username)
     )
+
+
+def _is_member(scene: Scene, row: int) -> bool:
+    """Whether an operator asks, and a workload is one of one pod that a custom resource keeps."""
+    facts = scene.view.facts(row)
+    return isinstance(facts, WorkloadFacts) and facts.replicas == 1 and _is_kept(scene, row)
 
 
 def _goes_down(scene: Scene, made: Rewritten) -> bool:

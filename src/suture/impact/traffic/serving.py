@@ -34,7 +34,7 @@ from suture.impact.traffic.away import members_away, taken_and_away
 from suture.impact.traffic.declared import declared_size
 from suture.impact.traffic.extralabels import beyond_template
 from suture.impact.traffic.networkpolicies import is_dns
-from suture.impact.traffic.restarting import members_restarted
+from suture.impact.traffic.restarting import members_restarted, restarted_in_vain
 from suture.impact.traffic.selection import next_keepers
 from suture.impact.traffic.shrinking import left_ready, taken_from_services
 from suture.impact.traffic.slices import MANAGED_BY, MIRRORING, slices_lost
@@ -140,6 +140,8 @@ def _losses(scene: Scene) -> dict[int, Loss]:
         loss = losses.setdefault(service, Loss())
         loss.add(going, healing=True, is_explained=False)
         loss.away += away
+    for service, going, _ in restarted_in_vain(scene):
+        losses.setdefault(service, Loss()).add(going, healing=False, is_explained=False)
     return losses
 
 

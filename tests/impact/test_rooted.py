@@ -1,0 +1,72 @@
+"""Pods whose data is on the disks of a node that is deleted."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from support.cluster import delete, graph_of, owner, thing, workload
+from suture.model.edges import Edge, Need
+from suture.model.facts import VolumeFacts
+from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, VOLUMES
+from suture.model.objects import ClaimFacts, NodeFacts, PodFacts, WorkloadFacts
+
+from .test_capacity import ROOMY, lost, node
+
+SET = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(replicas=1))
+
+
+def told(
+    *hosts: str,
+    where: str | None = None,
+    ended: bool = False,
+    claim_goes: bool = False,
+    facts: NodeFacts = ROOMY,
+) -> tuple[int, int]:
+    """Return how many pods would have to move, and how many of them nowhere, with `node-1`."""
+    claim = replace(
+        thing(CLAIMS, "data-db-0", "prod", facts=ClaimFacts(bound=True, volume="disk")),
+        deleted=1.0 if claim_goes else 0.0,
+    )
+    volume = replace(
+        thing(VOLUMES, "disk", facts=VolumeFacts(phase="Bound", hosts=hosts)),
+        needs=(Need(Edge.BOUND_CLAIM, claim.key),),
+    )
+    pod = replace(
+        thing(
+            PODS, "db-0", "prod", owners=[owner(SET)],
+            facts=PodFacts(ready=where is not None, node=where or "", finished=ended),
+        ),
+        needs=(Need(Edge.CLAIM, claim.key),),
+    )  # fmt: skip
+    nodes = [node("node-1", facts, disks="a"), node("node-2")]
+    (found,) = lost(delete(nodes[0]), graph_of(nodes, claim, volume, SET, pod))
+    return found.pods, found.unplaced
+
+
+@pytest.mark.parametrize(
+    ("hosts", "waits"),
+    [
+        pytest.param(("node-1",), 1, id="there alone"),
+        pytest.param(("disks=a",), 1, id="by a label of its driver"),
+        pytest.param(("node-1", "node-2"), 0, id="elsewhere as well"),
+        pytest.param(("node-2",), 0, id="elsewhere"),
+        pytest.param((), 0, id="anywhere"),
+    ],
+)
+def test_a_pod_that_was_evicted_waits_for_its_disk(hosts: tuple[str, ...], waits: int) -> None:
+    """It runs nowhere, so that the node looks empty, and it can run nowhere else."""
+    assert told(*hosts) == (waits, waits)
+
+
+def test_what_nobody_waits_for() -> None:
+    """The twins: it has ended, or its next pod gets another volume."""
+    assert told("node-1", ended=True) == (0, 0)
+    assert told("node-1", claim_goes=True) == (0, 0)
+
+
+def test_other_pods_fit_elsewhere() -> None:
+    """Only what is rooted there is told so."""
+    nodes = [node("node-1"), node("node-2")]
+    (found,) = lost(delete(nodes[0]), graph_of(nodes, workload("web", replicas=2)))
+    assert (found.pods, found.unplaced) == (2, 0)
