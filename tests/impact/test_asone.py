@@ -11,8 +11,8 @@ from suture.impact.effects import ObjectsRemoved
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import CLAIMS, PODS, ObjectKey, Resource
-from suture.model.objects import ClusterObject, PodFacts
+from suture.model.names import CLAIMS, DAEMON_SETS, PODS, ObjectKey, Resource
+from suture.model.objects import ClusterObject, PodFacts, WorkloadFacts
 
 CREW = thing(Resource("parts.example.com", "crews"), "hub", "prod")
 
@@ -49,6 +49,17 @@ def test_pods_that_a_custom_resource_takes_along_are_one_workload(
     view = GraphView(graph_of(CREW, pods(data=data), service("web")), History())
     told = removed(view, CREW)
     assert (told.counted, told.counted_cascaded) == (3, counted)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_daemon_set_that_runs_nowhere_is_none(*, runs: bool) -> None:
+    """No node is left for it: it takes nothing along."""
+    agents = thing(DAEMON_SETS, "agents", "prod", owners=[owner(CREW)], facts=WorkloadFacts())
+    pod = thing(PODS, "agents-1", "prod", owners=[owner(agents)], facts=PodFacts(ready=True))
+    view = GraphView(graph_of(CREW, agents, [pod] if runs else []), History())
+    found = effects(impact_of(delete(CREW), view, now=START), ObjectsRemoved)
+    (sets,) = [one for one in found if one.resource == str(DAEMON_SETS)]
+    assert sets.counted_cascaded == int(runs)
 
 
 def test_a_pod_that_is_named_is_one_of_its_own() -> None:

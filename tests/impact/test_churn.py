@@ -569,6 +569,7 @@ def test_of_a_node_that_closes_it_is_remembered_whether_it_was_in_use() -> None:
         ("web-7d4b9c6f5-x2k9p", "web-*"),
         ("job-28391040", "job-*"),
         ("run-abcde", "run-*"),
+        ("sh.helm.release.v1.web.v17", "sh.helm.release.v1.web-*"),
         ("checkout", "checkout"),
         ("my-app", "my-app"),
     ],

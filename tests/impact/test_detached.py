@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import view_of
+from support.cluster import START, operator, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.causes.parents import accountable
 from suture.impact.effects import DataLost
+from suture.model.actor import Actor
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, NODES, PODS, VOLUME_ATTACHMENTS, VOLUMES
 from suture.model.request import Request
 
+MACHINE = operator("system:serviceaccount:ops:sweeper")
 CLAIM = body("PersistentVolumeClaim", "data", spec={"volumeName": "pv"}, status={"phase": "Bound"})
 VOLUME = body(
     "PersistentVolume",
@@ -156,6 +158,50 @@ def test_a_volume_whose_claim_is_not_bound_to_it_may_be_used_again() -> None:
     assert taken(gone, released()) == []
     assert taken(world(runs=None, claim=elsewhere), released()) == []
     assert taken(world(runs=None, claim=going), released()) == [(0, True)]
+
+
+def kept(policy: str = "Retain", phase: str = "Released") -> Body:
+    spec = {
+        "persistentVolumeReclaimPolicy": policy,
+        "claimRef": {"namespace": "prod", "name": "data", "uid": "gone"},
+    }
+    return changed(VOLUME, spec=spec, status={"phase": phase})
+
+
+@pytest.mark.parametrize(
+    ("had", "has", "lost"),
+    [
+        pytest.param(kept(), kept("Delete"), [False], id="erased at once"),
+        pytest.param(kept("Delete"), kept("Delete"), [], id="it was so before"),
+        pytest.param(kept("Delete"), kept(), [], id="the other way round"),
+        pytest.param(kept(phase="Available"), kept("Delete", "Available"), [], id="never used"),
+    ],
+)
+def test_a_volume_that_was_kept_is_set_to_be_deleted(
+    had: Body, has: Body, lost: list[bool]
+) -> None:
+    """Its claim is gone: nobody else has what is on it, and its driver waits for nothing more."""
+    found = effects(impact_of(write(VOLUMES, had, has), view_of(trimmed(VOLUMES, had))), DataLost)
+    assert [one.explained for one in found if one.last_copy] == lost
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "by", "explained"),
+    [
+        pytest.param("ann@example.com", MACHINE, True, id="its claim was given up"),
+        pytest.param("system:serviceaccount:ops:sweeper", MACHINE, False, id="by itself"),
+        pytest.param("", MACHINE, False, id="nobody knows by whom"),
+        pytest.param("", operator("ann@example.com"), True, id="a person erases it"),
+    ],
+)
+def test_who_may_erase_it(ended_by: str, by: Actor, *, explained: bool) -> None:
+    """The twins."""
+    view, claim = view_of(trimmed(VOLUMES, kept())), trimmed(CLAIMS, CLAIM)
+    if ended_by:
+        view.history.note_removed(claim.uid, claim.key, START, by=ended_by)
+    request = write(VOLUMES, kept(), kept("Delete"), by=by)
+    (lost,) = effects(impact_of(request, view, by=by, now=START.plus_s(60)), DataLost)
+    assert lost.explained is explained
 
 
 OTHER = body("PersistentVolumeClaim", "wanted", spec={})

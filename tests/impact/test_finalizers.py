@@ -17,7 +17,7 @@ from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, NAMESPACES, NODES, PODS, STATEFUL_SETS, VOLUMES
-from suture.model.objects import ClaimFacts, NodeFacts, PodFacts
+from suture.model.objects import ClaimFacts, CustomFacts, NodeFacts, PodFacts
 from suture.model.request import Request
 
 FINALIZER = "balancers.lb.example.com/teardown"
@@ -70,6 +70,20 @@ def test_a_machine_whose_node_runs_on(status: Body, *, ready: bool, data: bool) 
     )
     old, new = ({**balancer(*one), "status": status} for one in ((FINALIZER,), ()))
     assert told(view, write(BALANCERS, old, new, by=PERSON), PERSON).data == data
+
+
+@pytest.mark.parametrize(("policy", "data"), [("Delete", True), ("Orphan", False), ("", False)])
+def test_a_finalizer_of_what_is_outside(policy: str, *, data: bool) -> None:
+    """It says itself that the thing outside is to go with it; without its controller it stays."""
+    facts = CustomFacts(outside=policy)
+    view = view_of(thing(BALANCERS, "front", "prod", facts=facts, deleted=1.0))
+    request = lift(PERSON)
+    assert request.old is not None
+    assert request.new is not None
+    request = replace(
+        request, old=replace(request.old, facts=facts), new=replace(request.new, facts=facts)
+    )
+    assert told(view, request, PERSON).data is data
 
 
 def test_who_sets_a_finalizer_owns_it() -> None:

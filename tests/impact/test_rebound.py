@@ -6,13 +6,14 @@ import msgspec
 import pytest
 
 from support.asking import effects, impact_of, update
-from support.cluster import START, delete, operator, thing, workload
+from support.cluster import START, delete, operator, owner, thing, workload
 from support.cluster import view_of as cluster_of
 from support.writes import body, trimmed
 from suture.impact.causes.recent import remember
 from suture.impact.effects import PrivilegeLost
 from suture.impact.project import project
 from suture.model.actor import Actor
+from suture.model.deeds import Deed, What
 from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.names import (
@@ -99,6 +100,24 @@ def test_what_works_for_the_application_that_keeps_it_may() -> None:
     one = marked(binding(0))
     assert passes(cluster(one, made_by=None), one, ARGO)
     assert not passes(cluster(one, made_by=None), one)
+
+
+@pytest.mark.parametrize(
+    ("by", "explained"),
+    [
+        pytest.param("ann@example.com", True, id="somebody asked for another"),
+        pytest.param(ME.user.username, False, id="it did itself"),
+        pytest.param("", False, id="nobody did"),
+    ],
+)
+def test_what_keeps_it_asks_for_another_role(by: str, *, explained: bool) -> None:
+    """Its controller takes the one away and makes the next; a role cannot be changed in place."""
+    kept = thing(Resource("rights.example.com", "definitions"), "team", "")
+    one = msgspec.structs.replace(binding(0), owners=(owner(kept),))
+    view = cluster_of(ROLE, kept, one, running(0))
+    for value in (1, 2) if by else ():
+        view.history.writes.note(kept.key, Deed(What.WROTE, by, value), NOW)
+    assert passes(view, one) is explained
 
 
 def test_nothing_of_the_control_plane_goes_so() -> None:

@@ -21,7 +21,13 @@ from suture.impact.data.cleared import cleared_effects
 from suture.impact.data.engines import engine_effects, may_hold_volume
 from suture.impact.data.external import external_effects, may_stand_for
 from suture.impact.data.pools import pool_effects
-from suture.impact.data.storage import HOLDERS, data_effects, release_effects, releases
+from suture.impact.data.storage import (
+    HOLDERS,
+    data_effects,
+    erased_effects,
+    release_effects,
+    releases,
+)
 from suture.impact.data.unkept import is_let_go, unkept_effects
 from suture.impact.effects import ALL_EFFECTS, VICTIMS_NAMED, Effect, Impact
 from suture.impact.family import Family
@@ -129,6 +135,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"data_lost"}), _takes_away, cleared_effects, is_custom),
     Family(frozenset({"data_lost"}), _takes_away, pool_effects, is_custom),
     Family(frozenset({"data_lost"}), releases, release_effects),
+    Family(frozenset({"data_lost"}), releases, erased_effects),
     Family(frozenset({"data_lost"}), is_let_go, unkept_effects),
     Family(frozenset({"external_deleted"}), _takes_away, external_effects, may_stand_for),
     Family(frozenset({"reference_broken"}), breaks_references, reference_effects, may_be_named),

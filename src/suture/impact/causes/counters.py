@@ -11,8 +11,10 @@ from typing import Final
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
-_DRAWN: Final = re.compile(r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12})$")
-"""What generateName and its kin draw by lot, or count up, at the end of a name."""
+_DRAWN: Final = re.compile(
+    r"(-[a-z0-9]{5}|-[0-9a-f]{6,10}(-[a-z0-9]{5})?|-[0-9]{1,12}|\.v[0-9]{1,12})$"
+)
+"""What generateName and its kin draw by lot, or count up, at the end of a name; so does Helm."""
 
 
 def pattern_of(name: str) -> str:

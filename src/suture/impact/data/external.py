@@ -17,7 +17,7 @@ from suture.impact.causes.parents import is_kept_in_api, set_of
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
 from suture.impact.ground.bodies import node_named
-from suture.impact.ground.inventory import LEAVES
+from suture.impact.ground.inventory import DELETES, LEAVES
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder, is_id, is_machine_id, node_behind
 from suture.impact.ordinary.hands import made_lately
@@ -43,8 +43,6 @@ from suture.model.rules import speaks_of_outside
 
 FINALIZER: Final = "finalizer"
 POLICY: Final = "deletion-policy"
-DELETES: Final = frozenset({"delete", "destroy"})
-"""What a field says, in small letters, that has the thing outside deleted; else it is kept."""
 
 ALONG_ASKED: Final = 64
 """LIMIT: objects that go along and are asked whether they stand for a thing outside, 1 us each."""

@@ -26,7 +26,7 @@ from suture.impact.ground.claims import PROTECTION
 from suture.impact.ordinary.brokenmember import of_broken_member
 from suture.impact.ordinary.hands import made_lately, of_own_set
 from suture.impact.scene import Scene
-from suture.model.actor import account_of
+from suture.model.actor import account_of, is_person
 from suture.model.edges import Edge
 from suture.model.facts import RETAIN, SnapshotContentFacts, VolumeFacts
 from suture.model.graph import GraphView
@@ -40,6 +40,9 @@ from suture.model.names import (
     ObjectKey,
 )
 from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, WorkloadFacts
+
+RELEASED: Final = "Released"
+"""The phase of a volume whose claim is gone. SOURCE: core/v1 PersistentVolumeStatus."""
 
 HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""
@@ -108,6 +111,37 @@ def release_effects(scene: Scene) -> Iterable[DataLost]:
             explained=view.terminating(claim),
             reversible=True,
         )
+
+
+def erased_effects(scene: Scene) -> Iterable[DataLost]:
+    """Yield a volume that was kept after its claim went, and is set to be deleted: it is at once.
+
+    Not by a person, who knows what it was; nor where the claim was seen to go by another, who gave
+    its data up, or a snapshot of it stays.
+    Source: persistentvolume-controller `reclaimVolume` (of what is Released).
+    """
+    made = scene.change.rewritten
+    if made is None or made.row is None or made.before is None or made.row in scene.removed:
+        return
+    had, has = made.before.facts, made.after.facts
+    if not isinstance(had, VolumeFacts) or not isinstance(has, VolumeFacts):
+        return
+    if had.phase != RELEASED or had.reclaim != RETAIN or has.reclaim != DELETE:
+        return
+    identity, history = scene.actor.user.username, scene.view.history
+    ends = [history.removed_at(key) for key in _claims_named(made.before)]
+    given_up = any(end is not None and end.by != identity for end in ends)
+    yield DataLost(
+        holder=scene.victim(made.row),
+        volume=made.after.key.name,
+        reclaim=DELETE,
+        bound=True,
+        mounted=0,
+        copies=0,
+        last_copy=True,
+        explained=given_up or is_person(identity),
+        reversible=False,
+    )
 
 
 def _claims_named(volume: ClusterObject) -> set[ObjectKey]:

@@ -26,6 +26,9 @@ FINALIZERS: Final = 1024
 LEAVES: Final = frozenset({"orphan", "retain", "keep", "abandon", "skip", "detach-on-delete"})
 """What a deletion policy says, in small letters, by which all that an object keeps stays."""
 
+DELETES: Final = frozenset({"delete", "destroy"})
+"""What a field says, in small letters, that has the thing outside deleted; else it is kept."""
+
 DEEP: Final = 4
 """LIMIT: applications that keep applications: an application of applications is two. What lies
 deeper is told when its own application goes."""

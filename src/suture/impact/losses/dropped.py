@@ -17,10 +17,9 @@ from suture.impact.causes.parents import maker_of
 from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import annotations_of
 from suture.impact.ground.change import Change, Rewritten
-from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import count_of, reading
 from suture.impact.losses.schemas import parts_unknown
-from suture.impact.ordinary.keepers import is_own, keeps, works_for
+from suture.impact.ordinary.keepers import is_own, told_by_parent, works_for
 from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.addresses import addresses_left
@@ -292,7 +291,7 @@ def _left_reading(scene: Scene, made: Rewritten, readers: list[Use], *, inside: 
     view, row = scene.view, made.row
     if row is None or made.after.key.resource not in KEYED or not readers:
         return readers
-    if inside and _asked_for(scene, row):
+    if inside and told_by_parent(scene, row):
         return []
     if len(readers) > READERS:
         return readers
@@ -304,23 +303,6 @@ def _left_reading(scene: Scene, made: Rewritten, readers: list[Use], *, inside: 
         if (pod := view.one_alike(use.row)) < 0
         or not is_written_next(scene, maker_of(view, pod), row)
     ]
-
-
-def _asked_for(scene: Scene, row: int) -> bool:
-    """Whether the custom resource that controls an object was changed lately, by another.
-
-    What it has its controller write says less then: an authority that is trusted no more.
-    """
-    view = scene.view
-    parent = view.controller(row)
-    return (
-        parent >= 0
-        and is_custom(view.resource(parent))
-        and scene.stays(parent)
-        and keeps(scene, view.resource(parent)) is not False
-        and scene.changed(parent)
-        and scene.written_by_another(view.key(parent))
-    )
 
 
 def _brings(scene: Scene, made: Rewritten) -> bool:

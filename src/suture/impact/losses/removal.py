@@ -228,7 +228,16 @@ def _is_idle(scene: Scene, row: int) -> bool:
 
 def _is_idle_along(scene: Scene, row: int) -> bool:
     """Whether an object that goes along is at rest, or nothing is left that it could lead to."""
-    return idle_along(scene, row) or (NAMESPACES in scene.kinds and leads_nowhere(scene, row))
+    return (
+        idle_along(scene, row)
+        or _runs_nowhere(scene.view, row)
+        or (NAMESPACES in scene.kinds and leads_nowhere(scene, row))
+    )
+
+
+def _runs_nowhere(view: GraphView, row: int) -> bool:
+    """Whether a DaemonSet has no pod: no node is there for it."""
+    return view.resource(row) == DAEMON_SETS and not view.classes_owned(row)
 
 
 def _takes_nothing(scene: Scene, definition: int) -> bool:

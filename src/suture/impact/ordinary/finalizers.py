@@ -18,6 +18,7 @@ from suture.impact.ground.bodies import namespace_finalizers, node_named
 from suture.impact.ground.builtin import BUILT_IN, INSTANCES, NAMESPACE_CONTENT
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.claims import PROTECTION
+from suture.impact.ground.inventory import DELETES
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.likeness import called_alike
 from suture.impact.scene import Scene, victim_of
@@ -33,7 +34,7 @@ from suture.model.names import (
     VOLUMES,
     ObjectKey,
 )
-from suture.model.objects import CrdFacts, NodeFacts
+from suture.model.objects import CrdFacts, CustomFacts, NodeFacts
 
 DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
@@ -60,7 +61,7 @@ def finalizer_effects(scene: Scene) -> Iterable[FinalizerRemoved]:
     if not lifted:
         return
     view = scene.view
-    data = _data(view, made) or _has_node(scene, made)
+    data = _data(view, made) or _is_outside(made) or _has_node(scene, made)
     going = made.after.terminating or made.before.terminating
     # WHY: one controller may set it, and the one that does the work take it off.
     finishes = scene.actor.user.username in view.history.habits.keepers(made.after.key.resource)
@@ -133,6 +134,12 @@ def _has_served(view: GraphView, made: Rewritten, finalizer: str) -> bool:
     if finalizer != PROTECTION or not going or made.row is None:
         return False
     return not in_work(view, made.row)
+
+
+def _is_outside(made: Rewritten) -> bool:
+    """Whether a custom resource says itself that something outside goes with it."""
+    facts = made.after.facts
+    return isinstance(facts, CustomFacts) and facts.outside.lower() in DELETES
 
 
 def _has_node(scene: Scene, made: Rewritten) -> bool:

@@ -192,3 +192,21 @@ def _creator(scene: Scene, uid: str) -> Keeper | None:
     account = account_of(creation.identity)
     there = account is None or scene.view.find(account) is not None
     return Keeper(creation.identity.removeprefix(SERVICE_ACCOUNT), CREATOR, there)
+
+
+def told_by_parent(scene: Scene, row: int) -> bool:
+    """Whether the custom resource that controls an object was changed lately, by another.
+
+    What it has its controller write says less then: an authority that is trusted no more, or a
+    binding to another role, which cannot be changed and is made anew.
+    """
+    view = scene.view
+    parent = view.controller(row)
+    return (
+        parent >= 0
+        and is_custom(view.resource(parent))
+        and scene.stays(parent)
+        and keeps(scene, view.resource(parent)) is not False
+        and scene.changed(parent)
+        and scene.written_by_another(view.key(parent))
+    )

@@ -15,6 +15,7 @@ from suture.impact.ground.builtin import CONTROLLERS, OF_SYSTEM
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.copies import is_for_former
+from suture.impact.ordinary.keepers import told_by_parent
 from suture.impact.ordinary.rebound import is_rebound
 from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
 from suture.impact.reach.narrowed import aggregating, emptied, is_strange, wholes
@@ -259,7 +260,14 @@ def _lost(
                 explained=row is not None
                 and (
                     scene.causes.explains(row)
-                    or (not system and (is_rebound(scene, row) or is_for_former(scene, row)))
+                    or (
+                        not system
+                        and (
+                            is_rebound(scene, row)
+                            or is_for_former(scene, row)
+                            or told_by_parent(scene, row)
+                        )
+                    )
                 ),
             )
 
