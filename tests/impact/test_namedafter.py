@@ -234,6 +234,16 @@ def test_what_is_not_known_to_be_of_the_parent_that_went_stays(
     assert explained(gone(*more, one, by=deleted_by), one, by) == 0
 
 
+@pytest.mark.parametrize("word", ["instance", "part-of", "component"])
+def test_a_recommended_label_says_whose_it_is_whatever_it_is_called(word: str) -> None:
+    """The twin: what an operator made for its product goes with that. And not while that lives."""
+    part = child("other", labels={f"app.kubernetes.io/{word}": "main"})
+    assert explained(gone(part), part, RUNS) == 1
+    assert explained(gone(part), part, OTHER) == 0
+    assert explained(gone(part, by=RUNS.user.username), part, RUNS) == 0
+    assert explained(view_of(parent(), part), part, RUNS) == 0
+
+
 def test_what_was_made_after_the_end_is_not_of_the_parent() -> None:
     """Somebody made it by hand under the name that was free."""
     view = gone(OF_IT)

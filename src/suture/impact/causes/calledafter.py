@@ -1,9 +1,11 @@
 """Parents that an object without owner is called after, by name and label, and that the actor runs.
 
 Beside `labelled`, whose labels say of which group a parent is: here a bare label, as `app: orders`
-on `orders-server`, or on `orders`. So it is believed of the operator of that type alone, which
-knows what it made for whom, and of nothing that holds data. Where nobody is known to run the type,
-a label that is called like its kind says as much, as `searchcluster: orders`.
+on `orders-server`, or on `orders`; or a recommended one that says of what it is a part, whatever
+its own name. So it is believed of the operator of that type alone, which knows what it made for
+whom, and of nothing that holds data. Where nobody is known to run the type, a label that is called
+like its kind says as much, as `searchcluster: orders`.
+Source: Kubernetes, recommended labels (`app.kubernetes.io/…`).
 """
 
 from __future__ import annotations
@@ -38,6 +40,11 @@ FEW_ENDS: Final = 5
 seems, nothing, so that nobody has weighed what its operator clears away: an end of more of them is
 an error that was made once, and the workloads are what is left to refuse."""
 
+_PART_OF: Final = tuple(
+    f"app.kubernetes.io/{word}" for word in ("instance", "part-of", "component")
+)
+"""Labels by which a part of an application names the whole."""
+
 _DEFINITIONS: Final = (CRDS,)
 
 
@@ -49,7 +56,10 @@ def called_after(view: GraphView, row: int, identity: str, now: Now) -> Iterator
     if view.resource(row) not in MADE_FOR or is_person(identity):
         return
     name = f"{view.name(row)}-"
-    stems = [one for one in set(view.labels(row).values()) if one and name.startswith(f"{one}-")]
+    labels = view.labels(row)
+    stems = [one for one in set(labels.values()) if one and name.startswith(f"{one}-")]
+    # WHY whatever it is called: these say of what it is a part.
+    stems += [one for label in _PART_OF if (one := labels.get(label)) and one not in stems]
     if not stems or view.targets(row, Edge.MANAGED_BY) or view.targets(row, Edge.PARENT):
         return
     namespace, writes, habits = view.namespace(row), view.history.writes, view.history.habits
