@@ -42,7 +42,7 @@ BACK_S: Final = 120
 is but asked to come again later."""
 
 KEPT_ASKED: Final = 500
-"""LIMIT: custom resources of one type whose workloads are looked at, 2 us each."""
+"""LIMIT: custom resources of one type whose workloads are looked at."""
 
 STARTING_S: Final = 10
 """How long a member that was restarted is taken to be on its way down, though its pod is still
