@@ -20,11 +20,20 @@ from suture.app.apply import apply_documents, compare
 from suture.install.guards import guards, static_guard
 from suture.install.manifests import Workload, all_manifests, base_manifests
 from suture.install.paths import path_of
+from suture.install.reach import system_policy
 from suture.install.registration import registration
-from suture.install.settings import QUARANTINE, Identities, Installation, Read, UrlTarget
+from suture.install.settings import (
+    QUARANTINE,
+    Identities,
+    Installation,
+    Read,
+    UrlTarget,
+    enrol,
+)
 from suture.lab.identities import Person, ServiceAccount
 from suture.lab.plane import Plane
 from suture.lab.rest import Object, Rest, StatusError
+from suture.model.actor import Profile, Stage
 
 pytestmark = pytest.mark.lab
 
@@ -623,3 +632,53 @@ def test_lanes_on_a_real_api_server(scene: Scene, guarded: Plane) -> None:
         reviews = [(seen.request["uid"]) for seen in asked]
         assert len(reviews) == len(set(reviews))
     admin.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/odds.{ODD}")
+
+
+def test_webhooks_that_would_match_kube_system_as_it_is_labelled(
+    guarded: Plane, operator: Rest
+) -> None:
+    """The policy's parameter is that namespace: its labels of now decide, not those of then."""
+    admin, hooks = guarded.admin, f"{ADMISSION}/mutatingwebhookconfigurations"
+    user = "system:serviceaccount:guards-op:op"
+    profile = Profile("guards-labels", users=(user,), stage=Stage.ENFORCE)
+    system, label = "/api/v1/namespaces/kube-system", "guards.example.com/injection"
+    hook = {
+        "name": "inject.guards.example.com",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "clientConfig": {"url": "https://127.0.0.1:9/inject"},
+        "rules": [
+            {
+                "apiGroups": [""],
+                "apiVersions": ["*"],
+                "operations": ["CREATE"],
+                "resources": ["pods"],
+            }
+        ],
+        "namespaceSelector": {
+            "matchExpressions": [{"key": label, "operator": "NotIn", "values": ["disabled"]}]
+        },
+    }
+
+    def made() -> str:
+        """Return with which words a dry run is refused; nothing of it is ever in force."""
+        body = {"metadata": {"name": "guards-labels"}, "webhooks": [hook]}
+        try:
+            operator.create(hooks, body, dryRun="All")
+        except StatusError as error:
+            return str(error)
+        return ""
+
+    apply(guarded, [*system_policy(enrol(INSTALLATION, [profile]))])
+    try:
+        message = until("the policy to be in force", made)
+        assert "suture-webhook-safety-kube-system" in message
+        assert "as kube-system is labelled now" in message
+        admin.patch(system, {"metadata": {"labels": {label: "disabled"}}})
+        until("the label to be followed", lambda: made() == "")
+        admin.patch(system, {"metadata": {"labels": {label: None}}})
+        until("its end to be followed", made)
+    finally:
+        admin.patch(system, {"metadata": {"labels": {label: None}}})
+        apply(guarded, [*system_policy(INSTALLATION)])
+    until("the policy to refuse nobody again", lambda: made() == "")
