@@ -13,8 +13,6 @@ from suture.model.objects import ClaimFacts, NodeFacts, PodFacts, WorkloadFacts
 
 from .test_capacity import ROOMY, lost, node
 
-SET = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(replicas=1))
-
 
 def told(
     *hosts: str,
@@ -22,25 +20,28 @@ def told(
     ended: bool = False,
     claim_goes: bool = False,
     facts: NodeFacts = ROOMY,
+    size: int = 1,
+    claim: str = "data-db-0",
 ) -> tuple[int, int]:
     """Return how many pods would have to move, and how many of them nowhere, with `node-1`."""
-    claim = replace(
-        thing(CLAIMS, "data-db-0", "prod", facts=ClaimFacts(bound=True, volume="disk")),
+    made_by = thing(STATEFUL_SETS, "db", "prod", facts=WorkloadFacts(replicas=size))
+    data = replace(
+        thing(CLAIMS, claim, "prod", facts=ClaimFacts(bound=True, volume="disk")),
         deleted=1.0 if claim_goes else 0.0,
     )
     volume = replace(
         thing(VOLUMES, "disk", facts=VolumeFacts(phase="Bound", hosts=hosts)),
-        needs=(Need(Edge.BOUND_CLAIM, claim.key),),
+        needs=(Need(Edge.BOUND_CLAIM, data.key),),
     )
     pod = replace(
         thing(
-            PODS, "db-0", "prod", owners=[owner(SET)],
+            PODS, "db-0", "prod", owners=[owner(made_by)],
             facts=PodFacts(ready=where is not None, node=where or "", finished=ended),
         ),
-        needs=(Need(Edge.CLAIM, claim.key),),
+        needs=(Need(Edge.CLAIM, data.key),),
     )  # fmt: skip
     nodes = [node("node-1", facts, disks="a"), node("node-2")]
-    (found,) = lost(delete(nodes[0]), graph_of(nodes, claim, volume, SET, pod))
+    (found,) = lost(delete(nodes[0]), graph_of(nodes, data, volume, made_by, pod))
     return found.pods, found.unplaced
 
 
@@ -59,9 +60,15 @@ def test_a_pod_that_was_evicted_waits_for_its_disk(hosts: tuple[str, ...], waits
     assert told(*hosts) == (waits, waits)
 
 
+@pytest.mark.parametrize(("size", "waits"), [(1, 1), (0, 0)])
+def test_the_next_pod_of_a_member_that_just_ended(size: int, waits: int) -> None:
+    """Its set makes it in a moment; one that is stopped does not."""
+    assert told("node-1", ended=True, size=size) == (waits, waits)
+
+
 def test_what_nobody_waits_for() -> None:
-    """The twins: it has ended, or its next pod gets another volume."""
-    assert told("node-1", ended=True) == (0, 0)
+    """The twins: it is no member and has ended, or its next pod gets another volume."""
+    assert told("node-1", ended=True, claim="scratch") == (0, 0)
     assert told("node-1", claim_goes=True) == (0, 0)
 
 

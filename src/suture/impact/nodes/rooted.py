@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from suture.impact.causes.parents import mounting
+from suture.impact.causes.parents import mounting, size_of, statefulset_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import VolumeFacts
@@ -42,7 +42,21 @@ def rooted(scene: Scene, nodes: list[int]) -> int:
         for claim in view.there(volume, Edge.BOUND_CLAIM)
         if scene.stays(claim)
     }
-    return len({pod for claim in claims for pod in mounting(view, claim) if scene.stays(pod)})
+    return sum(_asking(scene, claim) for claim in claims)
+
+
+def _asking(scene: Scene, claim: int) -> int:
+    """Return how many pods run or wait with a claim, or are about to.
+
+    WHY what its set wants: between the end of a member and the next there is no pod of it.
+    """
+    view = scene.view
+    pods = sum(map(scene.stays, mounting(view, claim)))
+    member = None if pods else statefulset_of(view, view.key(claim))
+    if member is None:
+        return pods
+    made_by, ordinal = member
+    return int(scene.stays(made_by) and ordinal < size_of(view, made_by))
 
 
 def _is_here(facts: object, nodes: Sequence[Mapping[str, str]]) -> bool:
