@@ -242,20 +242,20 @@ def test_what_vouches_for_a_webhook_is_not_taken_away(
     assert by(MESH, after) == "", "what is new is filled in later"
 
 
-@pytest.mark.parametrize(
-    ("user", "groups", "refused"),
-    [
-        pytest.param("mesh@example.com", (), True, id="named"),
-        pytest.param("somebody", ("robots",), True, id="by-group"),
-        pytest.param(CALM, ("system:serviceaccounts",), False, id="another-stage"),
-        pytest.param(CALM, ("robots",), False, id="named-comes-before-its-groups"),
-        pytest.param("system:serviceaccount:a:b", (), True, id="default"),
-        pytest.param("system:serviceaccount:a:b", ("quiet",), False, id="by-group-not-default"),
-        pytest.param("system:serviceaccount:suture-system:suture", (), False, id="suture"),
-        pytest.param("alice", ("people",), False, id="a-person"),
-        pytest.param(MESH, ("oncall",), False, id="break-glass"),
-    ],
-)
+ASKERS = [
+    pytest.param("mesh@example.com", (), True, id="named"),
+    pytest.param("somebody", ("robots",), True, id="by-group"),
+    pytest.param(CALM, ("system:serviceaccounts",), False, id="another-stage"),
+    pytest.param(CALM, ("robots",), False, id="named-comes-before-its-groups"),
+    pytest.param("system:serviceaccount:a:b", (), True, id="default"),
+    pytest.param("system:serviceaccount:a:b", ("quiet",), False, id="by-group-not-default"),
+    pytest.param("system:serviceaccount:suture-system:suture", (), False, id="suture"),
+    pytest.param("alice", ("people",), False, id="a-person"),
+    pytest.param(MESH, ("oncall",), False, id="break-glass"),
+]
+
+
+@pytest.mark.parametrize(("user", "groups", "refused"), ASKERS)
 def test_whom_it_refuses(user: str, groups: tuple[str, ...], *, refused: bool) -> None:
     """Whoever is enforced, by the profile that is theirs; nobody else."""
     assert bool(by(user, configuration(hook()), groups=groups)) is refused
@@ -399,19 +399,7 @@ def test_labels_of_kube_system_decide(
     assert SYSTEM_BINDING["spec"]["paramRef"]["name"] == "kube-system"
 
 
-@pytest.mark.parametrize(
-    ("user", "groups", "refused"),
-    [
-        pytest.param("mesh@example.com", (), True, id="named"),
-        pytest.param("somebody", ("robots",), True, id="by-group"),
-        pytest.param(CALM, ("robots",), False, id="named-comes-before-its-groups"),
-        pytest.param("system:serviceaccount:a:b", (), True, id="default"),
-        pytest.param("system:serviceaccount:a:b", ("quiet",), False, id="by-group-not-default"),
-        pytest.param("system:serviceaccount:suture-system:suture", (), False, id="suture"),
-        pytest.param("alice", ("people",), False, id="a-person"),
-        pytest.param(MESH, ("oncall",), False, id="break-glass"),
-    ],
-)
+@pytest.mark.parametrize(("user", "groups", "refused"), ASKERS)
 def test_whom_labels_matter_to(user: str, groups: tuple[str, ...], *, refused: bool) -> None:
     """As of when it was written: whoever was enforced then."""
     assert bool(labelled({}, configuration(asks(UNMARKED)), user=user, groups=groups)) is refused

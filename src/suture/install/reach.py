@@ -66,10 +66,9 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
     parameters is gone would refuse every webhook configuration, and repairs with them.
     """
     pods = _newly(
-        _BEFORE, (("its own backend", _closed, _closed, _own), (_SYSTEM, _closed, _closed, _system))
+        (("its own backend", _closed, _closed, _own), (_SYSTEM, _closed, _closed, _system))
     )
     others = _newly(
-        _BEFORE,
         (
             ("nodes", _closed, _closed, _nodes),
             ("leases", _closed, _closed, _leases),
@@ -88,7 +87,7 @@ def reach_policy(installation: Installation) -> tuple[Document, Document]:
             # WHY apart: an expression has a longest text, here and in an API server.
             "pods": f"object != null ? {pods} : []",
             "newly": f"variables.pods + (object != null ? {others} : [])",
-            "unvouched": f"object != null && {_unvouched(_BEFORE)} : []",
+            "unvouched": f"object != null && {_unvouched()} : []",
         },
         expression=(
             "!variables.enforced || size(variables.newly) == 0 && size(variables.unvouched) == 0"
@@ -119,7 +118,6 @@ def system_policy(installation: Installation) -> tuple[Document, Document]:
     last `suture operators set`; the labels are those of now.
     """
     newly = _newly(
-        _BEFORE,
         (
             (_SYSTEM, _closed, _closed, _system_by_labels),
             ("leases", _closed, _closed, _leases_by_labels),
@@ -153,29 +151,52 @@ def system_policy(installation: Installation) -> tuple[Document, Document]:
     return document, bound
 
 
-def _newly(before: str, asked: Iterable[tuple[str, _Says, _Says, _Says]]) -> str:
+def _newly(asked: Iterable[tuple[str, _Says, _Says, _Says]]) -> str:
     """Return the words for what a webhook would match and did not before, as a list.
 
     Of each: its word, when it stands in the way now, when it did before, and what it matches.
     """
     return " + ".join(
         f"(has(object.webhooks) && object.webhooks.exists(w, ({holds('w')}) && ({met('w')}) && "
-        f"!({before}.exists(o, o.name == w.name && ({held('o')}) && ({met('o')})))) "
+        f"!({_BEFORE}.exists(o, o.name == w.name && ({held('o')}) && ({met('o')})))) "
         f"? [{text(word)}] : [])"
         for word, holds, held, met in asked
     )
 
 
 def _enforced(installation: Installation) -> str:
-    """Whether the profile at hand enforces on the asker: by name, by group, or as the default.
+    """Whether the profile at hand enforces on the asker: by name, by group, or as the default."""
+    stage = f"has(params.spec.stage) && params.spec.stage == {text(Stage.ENFORCE.value)}"
+    meant = _meant(
+        installation,
+        user="has(params.spec.users) && variables.user in params.spec.users",
+        group=("has(params.spec.groups) && variables.groups.exists(g, g in params.spec.groups)"),
+        default="has(params.spec.default) && params.spec.default",
+    )
+    return f"has(params.spec) && {stage} && {meant}"
 
-    Each profile is asked by itself, so that who is named by another is known from the
-    installation: as of the last `suture operators set`.
+
+def _enforced_as_told(installation: Installation) -> str:
+    """Whether profiles enforced on the asker when this was written."""
+    enforced = installation.enforced
+    return _meant(
+        installation,
+        user=f"variables.user in {texts(enforced.users)}",
+        group=f"variables.groups.exists(g, g in {texts(enforced.groups)})",
+        default="true" if installation.enforced_default else "false",
+    )
+
+
+def _meant(installation: Installation, *, user: str, group: str, default: str) -> str:
+    """Whether the asker is one of those by name, by group, or as a machine that no profile names.
+
+    Not Suture, nor who is in a break-glass group. A profile is asked by itself, so that who is
+    named by another is known from the installation: as of the last `suture operators set`.
     """
     own = text(f"{SERVICE_ACCOUNT}{installation.namespace}:")
-    named = {*installation.held.users, *installation.passed.users}
+    users = {*installation.held.users, *installation.passed.users}
     groups = {*installation.held.groups, *installation.passed.groups}
-    by_name = f"variables.user in {texts(sorted(named))}"
+    by_name = f"variables.user in {texts(sorted(users))}"
     by_group = f"variables.groups.exists(g, g in {texts(sorted(groups))})"
     machines = machine(
         installation.enrolled,
@@ -185,45 +206,13 @@ def _enforced(installation: Installation) -> str:
     )
     meant = any_of(
         (
-            "has(params.spec.users) && variables.user in params.spec.users",
-            (
-                f"!({by_name}) && has(params.spec.groups) && "
-                "variables.groups.exists(g, g in params.spec.groups)"
-            ),
-            (
-                "has(params.spec.default) && params.spec.default && "
-                f"({machines}) && !({by_name}) && !({by_group})"
-            ),
+            user,
+            f"!({by_name}) && {group}",
+            f"{default} && ({machines}) && !({by_name}) && !({by_group})",
         )
     )
     spared = in_groups(installation.break_glass, groups="variables.groups")
-    return (
-        f"has(params.spec) && has(params.spec.stage) && "
-        f"params.spec.stage == {text(Stage.ENFORCE.value)} && "
-        f"!variables.user.startsWith({own}) && !({spared}) && {meant}"
-    )
-
-
-def _enforced_as_told(installation: Installation) -> str:
-    """Whether profiles enforced on the asker when this was written."""
-    own = text(f"{SERVICE_ACCOUNT}{installation.namespace}:")
-    named = {*installation.held.users, *installation.passed.users}
-    by_name = f"variables.user in {texts(sorted(named))}"
-    enforced = installation.enforced
-    by_group = f"variables.groups.exists(g, g in {texts(enforced.groups)})"
-    grouped = {*installation.held.groups, *installation.passed.groups}
-    machines = machine(
-        installation.enrolled,
-        installation.break_glass,
-        user="variables.user",
-        groups="variables.groups",
-    )
-    meant = [f"variables.user in {texts(enforced.users)}", f"!({by_name}) && {by_group}"]
-    if installation.enforced_default:
-        in_none = f"!variables.groups.exists(g, g in {texts(sorted(grouped))})"
-        meant.append(f"({machines}) && !({by_name}) && {in_none}")
-    spared = in_groups(installation.break_glass, groups="variables.groups")
-    return f"!variables.user.startsWith({own}) && !({spared}) && {any_of(meant)}"
+    return f"!variables.user.startsWith({own}) && !({spared}) && {meant}"
 
 
 # -- what a webhook matches for certain: `w` is the name of a variable
@@ -238,12 +227,12 @@ def _fails(w: str) -> str:
     return f"(!has({w}.failurePolicy) || {w}.failurePolicy != 'Ignore')"
 
 
-def _unvouched(before: str) -> str:
+def _unvouched() -> str:
     """Which webhooks that stay where they lead lose their authority, as a condition and a list."""
     return (
         f"has(object.webhooks) && !({_injected('object')}) ? object.webhooks.filter(w, "
         f"{_fails('w')} && has(w.clientConfig.service) && !({_vouched('w')}) && "
-        f"{before}.exists(o, o.name == w.name && ({_same_service('o', 'w')}) && "
+        f"{_BEFORE}.exists(o, o.name == w.name && ({_same_service('o', 'w')}) && "
         f"({_vouched('o')}))).map(w, w.name)"
     )
 
@@ -288,7 +277,15 @@ def _own(w: str) -> str:
 
 
 def _system(w: str) -> str:
-    return f"{_selects(w, text(_SYSTEM))} && ({_rules(w, _ESSENTIAL)} || {_starts(w)})"
+    return _matches_system(w, _selects(w, text(_SYSTEM)))
+
+
+def _system_by_labels(w: str) -> str:
+    return _matches_system(w, _selects_labels(w))
+
+
+def _matches_system(w: str, selects: str) -> str:
+    return f"{selects} && ({_rules(w, _ESSENTIAL)} || {_starts(w)})"
 
 
 def _starts(w: str) -> str:
@@ -309,17 +306,29 @@ def _nodes(w: str) -> str:
 
 def _leases(w: str) -> str:
     somewhere = " || ".join(_selects(w, text(one)) for one in _HEARTBEATS)
-    leases = (("coordination.k8s.io", ("leases",)),)
-    return f"({somewhere}) && {_rules(w, leases, ('*', 'CREATE', 'UPDATE'))}"
-
-
-def _system_by_labels(w: str) -> str:
-    return f"{_selects_labels(w)} && ({_rules(w, _ESSENTIAL)} || {_starts(w)})"
+    return _matches_leases(w, f"({somewhere})")
 
 
 def _leases_by_labels(w: str) -> str:
+    return _matches_leases(w, _selects_labels(w))
+
+
+def _matches_leases(w: str, selects: str) -> str:
     leases = (("coordination.k8s.io", ("leases",)),)
-    return f"{_selects_labels(w)} && {_rules(w, leases, ('*', 'CREATE', 'UPDATE'))}"
+    return f"{selects} && {_rules(w, leases, ('*', 'CREATE', 'UPDATE'))}"
+
+
+def _selects(w: str, namespace: str) -> str:
+    """Whether it looks into a namespace whatever labels that has, and at objects with any."""
+    key = text(_NAME_LABEL)
+    spaces = _looks_into(
+        w,
+        lambda labels: f"k == {key} && {labels}[k] == {namespace}",
+        f"e.key == {key} && (e.operator == 'Exists' || "
+        f"e.operator == 'In' && has(e.values) && {namespace} in e.values || "
+        f"e.operator == 'NotIn' && !(has(e.values) && {namespace} in e.values))",
+    )
+    return f"{_unlabelled(w, 'objectSelector')} && {spaces}"
 
 
 def _selects_labels(w: str) -> str:
@@ -327,16 +336,29 @@ def _selects_labels(w: str) -> str:
 
     An operator of selectors that is not known here selects, as `NotIn` of nothing would.
     """
-    selector, known = f"{w}.namespaceSelector", "variables.labels"
-    labels, asked = f"{selector}.matchLabels", f"{selector}.matchExpressions"
+    known = "variables.labels"
     has_value = f"e.key in {known} && has(e.values) && {known}[e.key] in e.values"
-    return (
-        f"{_asks_no_label(w, 'objectSelector')} && (!has({selector}) || ("
-        f"(!has({labels}) || {labels}.all(k, k in {known} && {known}[k] == {labels}[k])) && "
-        f"(!has({asked}) || {asked}.all(e, "
+    spaces = _looks_into(
+        w,
+        lambda labels: f"k in {known} && {known}[k] == {labels}[k]",
         f"e.operator == 'Exists' ? e.key in {known} : "
         f"e.operator == 'DoesNotExist' ? !(e.key in {known}) : "
-        f"e.operator == 'In' ? {has_value} : !({has_value})))))"
+        f"e.operator == 'In' ? {has_value} : !({has_value})",
+    )
+    return f"{_asks_no_label(w, 'objectSelector')} && {spaces}"
+
+
+def _looks_into(w: str, has_label: Callable[[str], str], meets: str) -> str:
+    """Whether its selector of namespaces asks for nothing that is not so.
+
+    `has_label` says it of the label `k` of the map at a path, `meets` of an expression `e`.
+    """
+    selector = f"{w}.namespaceSelector"
+    labels, asked = f"{selector}.matchLabels", f"{selector}.matchExpressions"
+    return (
+        f"(!has({selector}) || ("
+        f"(!has({labels}) || {labels}.all(k, {has_label(labels)})) && "
+        f"(!has({asked}) || {asked}.all(e, {meets}))))"
     )
 
 
@@ -348,20 +370,6 @@ def _asks_no_label(w: str, field: str) -> str:
         f"!(has({selector}.matchLabels) && size({selector}.matchLabels) > 0) && "
         f"(!has({selector}.matchExpressions) || "
         f"{selector}.matchExpressions.all(s, s.operator in ['DoesNotExist', 'NotIn'])))"
-    )
-
-
-def _selects(w: str, namespace: str) -> str:
-    """Whether it looks into a namespace whatever labels that has, and at objects with any."""
-    selector, key = f"{w}.namespaceSelector", text(_NAME_LABEL)
-    labels, asked = f"{selector}.matchLabels", f"{selector}.matchExpressions"
-    return (
-        f"{_unlabelled(w, 'objectSelector')} && (!has({selector}) || ("
-        f"(!has({labels}) || {labels}.all(k, k == {key} && {labels}[k] == {namespace})) && "
-        f"(!has({asked}) || {asked}.all(e, e.key == {key} && ("
-        f"e.operator == 'Exists' || "
-        f"e.operator == 'In' && has(e.values) && {namespace} in e.values || "
-        f"e.operator == 'NotIn' && !(has(e.values) && {namespace} in e.values))))))"
     )
 
 

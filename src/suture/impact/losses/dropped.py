@@ -23,7 +23,7 @@ from suture.impact.ordinary.keepers import is_own, told_by_parent, works_for
 from suture.impact.ordinary.writtennext import is_written_next
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.addresses import addresses_left
-from suture.impact.traffic.ledentries import led_left
+from suture.impact.traffic.ledentries import led_left, may_lead
 from suture.impact.traffic.networkpolicies import DNS_PORTS, is_dns
 from suture.impact.traffic.nodelocal import nodes_left
 from suture.impact.traffic.resolving import answers_left
@@ -106,7 +106,7 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
     ):
         return
     if key.resource == CONFIG_MAPS and "data" in made.parts:
-        yield from led_left(scene, made.after, *_data(scene))
+        yield from _led_elsewhere(scene, made)
     readers = reading(scene.view, made.row) if made.row is not None else []
     critical = _critical(made.before, made.after)
     if critical and key.resource == CONFIG_MAPS:
@@ -148,10 +148,13 @@ def _domain(scene: Scene, made: Rewritten, readers: list[Use]) -> Iterable[Entri
     yield from _unnamed(made, CLUSTER_DOMAIN, old, new, read_by)
 
 
-def _data(scene: Scene) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """Return the entries of a ConfigMap before and after."""
-    old, new = parts_of(scene.request.old_body), parts_of(scene.request.new_body)
-    return _entries(_read(old.get("data"))), _entries(_read(new.get("data")))
+def _led_elsewhere(scene: Scene, made: Rewritten) -> Iterable[EntriesDropped]:
+    """Tell of entries of a ConfigMap by which Services were led to."""
+    old = parts_of(scene.request.old_body).get("data")
+    if old is None or not may_lead(bytes(old)):
+        return
+    new = parts_of(scene.request.new_body).get("data")
+    yield from led_left(scene, made.after, _entries(_read(old)), _entries(_read(new)))
 
 
 def _lines(body: bytes) -> str:

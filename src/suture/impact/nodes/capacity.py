@@ -73,11 +73,7 @@ def capacity_effects(scene: Scene) -> Iterator[CapacityLost]:
                 "deleted", _movable(scene.view, going, loss.asked), bound=loss.of_control_plane()
             )
             waiting = rooted(scene, going)
-            yield (
-                replace(found, pods=found.pods + waiting, unplaced=found.unplaced + waiting)
-                if waiting
-                else found
-            )
+            yield replace(found, pods=found.pods + waiting, unplaced=found.unplaced + waiting)
     elif made is not None and made.row is not None and made.before is not None:
         yield from _rewritten(scene, made, made.row, made.before)
 

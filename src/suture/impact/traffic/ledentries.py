@@ -18,8 +18,15 @@ from suture.model.objects import ClusterObject
 
 _LEADS: Final = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62}):[a-z0-9-]+(:.*)?")
 
+_LED: Final = re.compile(rb'"[a-z0-9][a-z0-9-]{0,62}/[a-z0-9][a-z0-9-]{0,62}:[a-z0-9-]')
+
 FEW: Final = 3
 """From how many entries on, of Services in two namespaces or more, they are somebody else's too."""
+
+
+def may_lead(data: bytes) -> bool:
+    """Whether a value may lead to a Service. WHY the bytes: hardly any does, and none is read."""
+    return _LED.search(data) is not None
 
 
 def led_left(

@@ -118,10 +118,9 @@ def _is_away(scene: Scene, row: int, now: Now) -> bool:
     view, facts = scene.view, scene.view.facts(row)
     if not isinstance(facts, WorkloadFacts) or ready_of(view, row) >= (facts.replicas or 0):
         return False
-    writes, identity = view.history.writes, scene.actor.user.username
-    return writes.counted(
-        restarter(identity, view.at(row)), now, TEN_MINUTES_S
-    ) > 0 and not writes.changed(view.key(row), What.WROTE, now, BACK_S)
+    writes = view.history.writes
+    lately = writes.changed(view.key(row), What.WROTE, now, BACK_S)
+    return not lately and _was_restarted(scene, row, now)
 
 
 def _is_kept(scene: Scene, row: int) -> bool:
@@ -151,8 +150,7 @@ def _goes_down(scene: Scene, made: Rewritten) -> bool:
 
 def _restarted_lately(scene: Scene, row: int, now: Now) -> list[int]:
     """Return the other members that the actor restarted within ten minutes."""
-    view, identity = scene.view, scene.actor.user.username
-    counted = view.history.writes.counted
+    view = scene.view
     return [
         one
         for one in view.staying(view.children_of(view.controller(row))[:SIBLINGS])
@@ -160,8 +158,14 @@ def _restarted_lately(scene: Scene, row: int, now: Now) -> list[int]:
         and view.resource(one) in WORKLOADS
         and isinstance(facts := view.facts(one), WorkloadFacts)
         and facts.replicas == 1
-        and counted(restarter(identity, view.at(one)), now, TEN_MINUTES_S) > 0
+        and _was_restarted(scene, one, now)
     ]
+
+
+def _was_restarted(scene: Scene, row: int, now: Now) -> bool:
+    """Whether the actor restarted a workload within ten minutes."""
+    by = restarter(scene.actor.user.username, scene.view.at(row))
+    return scene.view.history.writes.counted(by, now, TEN_MINUTES_S) > 0
 
 
 def _was_told(scene: Scene, row: int) -> bool:
