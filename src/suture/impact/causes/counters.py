@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from suture.model.graph import GraphView
 from suture.model.names import ObjectKey, Resource
 from suture.model.objects import ClusterObject
 
@@ -55,6 +56,27 @@ def taken_from(uid: str, resource: Resource) -> str:
 def back_again(uid: str) -> str:
     """Name the counter of how often a custom resource got back a part that it had left out."""
     return f"back/{uid}"
+
+
+def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:
+    """Return from which controllers some objects are taken: uid, type and how many.
+
+    WHY not what has ended: its controller runs another by now, or none, and nothing comes back for
+    it. Evicted pods of one workload are hundreds after a node was short of disk.
+    """
+    found: dict[tuple[int, Resource], int] = {}
+    owner_of: dict[int, int] = {}
+    for row in rows:
+        if view.finished(row):
+            continue
+        alike = view.alike(row)
+        owner = owner_of.get(alike)
+        if owner is None:
+            owner = owner_of[alike] = view.controller(row)
+        if owner >= 0:
+            at = owner, view.resource(row)
+            found[at] = found.get(at, 0) + 1
+    return [(view.uid(row), resource, count) for (row, resource), count in found.items()]
 
 
 def taken_apart(uid: str, resource: Resource) -> str:

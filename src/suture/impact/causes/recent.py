@@ -41,6 +41,7 @@ from suture.impact.causes.counters import (
     stood_still,
     taken_apart,
     taken_from,
+    takings,
     unlabelled,
     with_machine,
 )
@@ -82,7 +83,6 @@ from suture.model.names import (
     SERVICES,
     ObjectKey,
     Operation,
-    Resource,
 )
 from suture.model.objects import ClusterObject, NodeFacts
 from suture.model.placement import REPELS
@@ -289,27 +289,6 @@ def _remember_gone(request: Request, row: int, view: GraphView, now: Now) -> Non
             view.history.writes.note_closed(view.name(node), now)
             view.history.writes.count(with_machine(view.uid(node)), now)
         forget_mark(view, row, now)
-
-
-def takings(view: GraphView, rows: tuple[int, ...]) -> list[tuple[str, Resource, int]]:
-    """Return from which controllers some objects are taken: uid, type and how many.
-
-    WHY not what has ended: its controller runs another by now, or none, and nothing comes back for
-    it. Evicted pods of one workload are hundreds after a node was short of disk.
-    """
-    found: dict[tuple[int, Resource], int] = {}
-    owner_of: dict[int, int] = {}
-    for row in rows:
-        if view.finished(row):
-            continue
-        alike = view.alike(row)
-        owner = owner_of.get(alike)
-        if owner is None:
-            owner = owner_of[alike] = view.controller(row)
-        if owner >= 0:
-            at = owner, view.resource(row)
-            found[at] = found.get(at, 0) + 1
-    return [(view.uid(row), resource, count) for (row, resource), count in found.items()]
 
 
 def _remember_size(request: Request, resized: Resized, view: GraphView, now: Now) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from suture.impact.causes.counters import restarter, taken_from
+from suture.impact.causes.counters import restarter, taken_from, takings
 from suture.impact.causes.recent import (
     asks_removal,
     rewrites_status,
     shape_number,
     status_number,
-    takings,
 )
 from suture.impact.causes.sizes import asked_for
 from suture.impact.causes.unsettled import LOOP_S, taken_again
