@@ -22,6 +22,9 @@ class What(IntEnum):
     STATUS = 5
     CLOSED = 6
     """A node was closed on which pods ran that were not bound to be there."""
+    STORED = 7
+    """A custom resource was written, whatever of it, whose definition may be stored in several
+    versions; noted a few times a day."""
 
 
 class Deed(msgspec.Struct, frozen=True, gc=False):
