@@ -20,6 +20,9 @@ NO_EXECUTE = "NoExecute"
 REPELS = frozenset({NO_SCHEDULE, NO_EXECUTE})
 """Effects of taints that keep new pods away; `PreferNoSchedule` does not."""
 
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+"""The taint that says of a node that its machine is off. SOURCE: core/v1 TaintNodeOutOfService."""
+
 HOSTNAME = "kubernetes.io/hostname"
 """The label by which a kubelet names its node."""
 

@@ -40,6 +40,7 @@ from suture.model.names import (
     ObjectKey,
 )
 from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, WorkloadFacts
+from suture.model.placement import OUT_OF_SERVICE
 
 RELEASED: Final = "Released"
 """The phase of a volume whose claim is gone. SOURCE: core/v1 PersistentVolumeStatus."""
@@ -47,9 +48,7 @@ RELEASED: Final = "Released"
 HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""
 
-OUT_OF_SERVICE: Final = frozenset(
-    {"node.kubernetes.io/out-of-service", "node.kubernetes.io/unreachable"}
-)
+DETACHING: Final = frozenset({OUT_OF_SERVICE, "node.kubernetes.io/unreachable"})
 """Taints of a node from which volumes are detached, whatever runs there.
 SOURCE: core/v1 TaintNodeOutOfService, TaintNodeUnreachable."""
 
@@ -179,7 +178,7 @@ def _is_well(view: GraphView, node: int) -> bool:
     return (
         isinstance(facts, NodeFacts)
         and facts.ready
-        and not any(taint.key in OUT_OF_SERVICE for taint in facts.taints)
+        and not any(taint.key in DETACHING for taint in facts.taints)
         and not (view.gone(node) or view.terminating(node))
     )
 

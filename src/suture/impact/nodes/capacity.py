@@ -3,7 +3,8 @@
 Pods are followed to where they fit, in `fit`. A cordon moves nobody by itself, so that its pods are
 none. Repetition over nodes is seen through what was closed lately, by anybody.
 Source: the scheduler's filters; nodelifecycle (NoExecute taints evict); the daemonset controller
-(pods are taken from nodes that their template does not match any more).
+(pods are taken from nodes that their template does not match any more); attachdetach (volumes are
+detached by force from a node that is out of service).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, Resource
 from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, WorkloadFacts
-from suture.model.placement import NO_EXECUTE, REPELS, Placement, Taint
+from suture.model.placement import NO_EXECUTE, OUT_OF_SERVICE, REPELS, Placement, Taint
 
 CONTROL_PLANE: Final = frozenset(
     {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
@@ -128,7 +129,10 @@ def _rewritten(
         found = loss.effect("cordoned", [])
         yield replace(found, explained=found.explained or _spares(scene, loss, row))
     fresh = tuple(one for one in new.taints if one.effect in REPELS and one not in old.taints)
-    if fresh:
+    if any(one.key == OUT_OF_SERVICE for one in fresh):
+        # WHY as if deleted: volumes are detached at once and by force, whatever still runs there.
+        yield loss.effect("deleted", _movable(scene.view, [row], loss.asked))
+    elif fresh:
         found = loss.effect("tainted", _evicted(scene.view, loss.asked, row, fresh))
         apart = found.explained or sets_apart(scene, loss.asked, row, fresh)
         along = apart or (only_closes(fresh) and _spares(scene, loss, row))

@@ -34,7 +34,7 @@ from suture.model.names import (
     VOLUMES,
     ObjectKey,
 )
-from suture.model.objects import CrdFacts, CustomFacts, NodeFacts
+from suture.model.objects import LOAD_BALANCER, CrdFacts, CustomFacts, NodeFacts, ServiceFacts
 
 DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
@@ -137,9 +137,18 @@ def _has_served(view: GraphView, made: Rewritten, finalizer: str) -> bool:
 
 
 def _is_outside(made: Rewritten) -> bool:
-    """Whether a custom resource says itself that something outside goes with it."""
-    facts = made.after.facts
-    return isinstance(facts, CustomFacts) and facts.outside.lower() in DELETES
+    """Whether something outside goes with an object, by its own word.
+
+    A load balancer has an address as long as it is one. WHY not of one that goes: where nobody is
+    left who would give it back, people let it go.
+    """
+    match made.after.facts:
+        case CustomFacts(outside=outside):
+            return outside.lower() in DELETES
+        case ServiceFacts(type=kind, given=given):
+            return kind == LOAD_BALANCER and given and not made.after.terminating
+        case _:
+            return False
 
 
 def _has_node(scene: Scene, made: Rewritten) -> bool:

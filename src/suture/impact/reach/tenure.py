@@ -41,7 +41,7 @@ from suture.impact.reach.inuse import gives_people_rights, used
 from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.choosing import matched
 from suture.impact.traffic.selection import selected
-from suture.model.actor import CARRIERS, account_of
+from suture.model.actor import CARRIERS, account_of, is_person
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.habits import managers_of, release_of
@@ -234,6 +234,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
             asked = one == SELECTOR and (
                 _named_by_own(scene, made.row) or _leads_itself(scene, before, made)
             )
+            asked = asked or (one == OWNERS and _sets_free(scene, before, made))
             yield _write(scene, made.row, keeper, one, explained=asked)
 
 
@@ -375,6 +376,15 @@ def _handed_over(before: ClusterObject, made: Rewritten) -> Iterable[str]:
         yield OWNERS
     elif has - had:
         yield ADOPTION
+
+
+def _sets_free(scene: Scene, before: ClusterObject, made: Rewritten) -> bool:
+    """Whether a person takes owners off an object and writes nothing else: it stays where they go.
+
+    So people save what would be collected along with its owner, and less goes for it, never more.
+    """
+    only = set(made.after.owners) < set(before.owners) and not made.parts
+    return only and is_person(scene.actor.user.username)
 
 
 def _held(scene: Scene, thing: ClusterObject, keeper: Keeper, what: str) -> bool:
