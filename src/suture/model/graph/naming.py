@@ -6,7 +6,7 @@ asks of a few is walked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Final
 
@@ -15,6 +15,7 @@ from suture.model.graph.answers import Use
 from suture.model.graph.column import Column, Flags
 from suture.model.graph.graph import Graph
 from suture.model.graph.places import Kind
+from suture.model.graph.columns import NONE
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
 
 _KEPT_BY: Final = Edge.MANAGED_BY
@@ -173,6 +174,18 @@ class Naming:
                         found.append((target, flags[target] & stays == ALIVE))
             link = following[link]
         return found
+
+    def named_elsewhere(self, row: int) -> Iterator[tuple[int, bool]]:
+        """Yield the rows of an object's name in other namespaces, and whether it is there.
+
+        Where it is not, somebody names it there.
+        """
+        rows, place, flags = self._graph.rows_of, self._place[row], self._flags
+        stays = ALIVE | self._leaving
+        for other in self._kind[place].places.values():
+            found = rows.namesake(row, other) if other != place else NONE
+            if found != NONE:
+                yield found, flags[found] & stays == ALIVE
 
     def there(self, row: int, edge: Edge) -> list[int]:
         """Return of what an object names for one reason what is there and stays."""
