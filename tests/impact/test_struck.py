@@ -107,6 +107,19 @@ def test_who_writes_all_day_leaves_a_few_notes() -> None:
     assert told(view, "v2", now=later(2 * DAY_NS - DAY_NS // 3)) == []
 
 
+def test_a_version_that_came_since() -> None:
+    """What was written before it came is in none that is as new, though it was an hour ago."""
+    view, hour = cluster(), DAY_NS // 24
+    migrate(view, *NAMES)
+    old, new = definition("v0", "v1"), definition("v0", "v1", "v2")
+    came = write(CRDS, old, new)
+    remember(came, project(came, view), view, later(hour))
+
+    assert [one.current for one in told(view, "v2", now=later(2 * hour))] == [3]
+    migrate(view, *NAMES, now=later(2 * hour))
+    assert told(view, "v2", now=later(3 * hour)) == []
+
+
 def test_nothing_is_struck() -> None:
     assert told(cluster(), "v1", "v2") == []
     assert told(cluster(), "v2", "v1", "v3") == []

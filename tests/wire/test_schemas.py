@@ -414,7 +414,7 @@ def test_any_field_may_tell_of_a_thing_outside_where_a_definition_takes_any() ->
     open_ = {"x-kubernetes-preserve-unknown-fields": True}
     both = {"properties": {"spec": fields(providerID=TEXT, deletionPolicy=TEXT)}}
     named = "spec.deletionPolicy", "spec.reclaimPolicy", "spec", "spec.providerID"
-    ids = "status.providerID", "status.selfLink"
+    ids = "status.providerID", "status.selfLink", "status.arn", "status[*].arn"
     known = [path(one) for one in ("spec.managementPolicies", *named, *ids, "spec.prune")]
     for schema, expected in ((open_, known), (both, known[1:2])):
         told = [rule.says for rule in read(schema) if isinstance(rule.says, Outside)]

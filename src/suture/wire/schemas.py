@@ -158,15 +158,23 @@ def _outside(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
 
 
 def _by_arn(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
-    """Yield the rule of the ARN that a status is described to hold, or a part at its top."""
-    status = (root.properties or {}).get("status")
+    """Yield the rule of the ARN that a status is described to hold, or a part at its top.
+
+    Where it takes any fields both may hold one.
+    """
+    status = (root.properties or {}).get("status") if root.properties else root
+    if status is not None and status.anything:
+        for steps in ((), ("",)):
+            field = FieldPath(("status", *steps, ARN))
+            yield field_rule(resource, field, Outside(field))
+        return
     parts = (status.properties or {}) if status is not None else {}
     places: list[tuple[tuple[str, ...], Schema | None]] = [((), status)]
     places += [((name,), part) for name, part in parts.items()]
-    for steps, schema in places:
+    for way, schema in places:
         found = (schema.properties or {}).get(ARN) if schema is not None else None
         if found is not None and found.type == "string":
-            field = FieldPath(("status", *steps, ARN))
+            field = FieldPath(("status", *way, ARN))
             yield field_rule(resource, field, Outside(field))
             return
 

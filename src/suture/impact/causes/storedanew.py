@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.ground.change import Rewritten
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
@@ -32,22 +33,46 @@ def remember_stored(request: Request, view: GraphView, now: Now) -> None:
     """Remember that a custom resource was made or written, in part or whole."""
     if request.operation is Operation.DELETE or not _in_several(view, request.key.resource):
         return
-    writes = view.history.writes
-    if not writes.written(request.key, What.STORED, now, _NOTED_S):
-        # A number that no other note of it has: each of them is one.
-        deed = Deed(What.STORED, request.user.username, -now.mono_ns)
-        writes.note(request.key, deed, now)
+    ago_s = view.history.writes.ago_s(request.key, What.STORED, now)
+    if ago_s is None or ago_s >= _since_s(view, request.key.resource, _NOTED_S, now):
+        _note(request, view, now)
+
+
+def remember_version(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:
+    """Remember that from now on objects are stored in a version in which they were not before."""
+    old, new = made.facts_before, made.after.facts
+    if not isinstance(old, CrdFacts) or not isinstance(new, CrdFacts):
+        return
+    if not set(new.stored_versions) <= set(old.stored_versions):
+        _note(request, view, now)
 
 
 def stored_before(view: GraphView, resource: Resource, now: Now) -> int:
-    """Return how many instances nobody is known to have written within the day."""
+    """Return how many instances nobody is known to have written since the last version came.
+
+    Within the day, where that is longer ago or not known.
+    """
     if view.count(resource) > ASKED:
         return 0
-    written = view.history.writes.written
-    return sum(
-        not written(view.key(row), What.STORED, now, DAY_S)
+    since_s = _since_s(view, resource, DAY_S, now)
+    times = (
+        view.history.writes.ago_s(view.key(row), What.STORED, now)
         for row in view.staying(view.rows(resource))
     )
+    return sum(ago_s is None or ago_s > since_s for ago_s in times)
+
+
+def _note(request: Request, view: GraphView, now: Now) -> None:
+    # A number that no other note of it has: each of them is one.
+    deed = Deed(What.STORED, request.user.username, -now.mono_ns)
+    view.history.writes.note(request.key, deed, now)
+
+
+def _since_s(view: GraphView, resource: Resource, most_s: float, now: Now) -> float:
+    """Return how long ago a definition's last version came, or `most_s` where that is less."""
+    row = view.crd(resource)
+    came_s = None if row is None else view.history.writes.ago_s(view.key(row), What.STORED, now)
+    return most_s if came_s is None else min(most_s, came_s)
 
 
 def _in_several(view: GraphView, resource: Resource) -> bool:

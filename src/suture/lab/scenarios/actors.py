@@ -16,7 +16,7 @@ from suture.lab.rights import Subject, give_all_rights, service_account, user
 from suture.lab.scenarios.cluster import Cluster
 from suture.lab.scenarios.format import Actor
 from suture.lab.scenarios.reading import account_of
-from suture.lab.scenarios.world import MARK, World
+from suture.lab.scenarios.world import World
 
 # LIMIT: the shortest that the API server gives; no scenario lasts an hour.
 TOKEN_S = 3600
@@ -79,7 +79,7 @@ async def _token(cluster: Cluster, world: World, namespace: str, account: str) -
     body = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
-        "metadata": {"name": account, "labels": {MARK: world.name}},
+        "metadata": {"name": account, "labels": world.mark},
     }
     with contextlib.suppress(AlreadyExistsError):
         await cluster.client.create(path, body)
@@ -100,7 +100,7 @@ async def _bind(cluster: Cluster, world: World, found: Mapping[str, Voice]) -> N
     if not subjects:
         return
     await give_all_rights(
-        cluster.client, f"suture-scenario-{world.name}", subjects, labels={MARK: world.name}
+        cluster.client, f"suture-scenario-{world.name}", subjects, labels=world.mark
     )
 
 

@@ -14,7 +14,7 @@ from suture.lab.scenarios.actors import Voice
 from suture.lab.scenarios.cluster import Cluster
 from suture.lab.scenarios.refusals import refusal_in
 from suture.lab.scenarios.report import Latency
-from suture.lab.scenarios.world import MARK, World
+from suture.lab.scenarios.world import World
 
 UNSEEN = "system:apiserver"
 """An identity of lane 0: no webhook of Suture's is asked about it."""
@@ -34,7 +34,7 @@ async def measure(cluster: Cluster, world: World, voice: Voice, pairs: int = PAI
     body = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": NAME, "labels": {MARK: world.name}},
+        "metadata": {"name": NAME, "labels": world.mark},
     }
     try:
         await cluster.client.create(path, body)

@@ -30,7 +30,7 @@ from suture.lab.scenarios.owners import (
 )
 from suture.lab.scenarios.ready import until_ready
 from suture.lab.scenarios.shapes import DELETED
-from suture.lab.scenarios.world import MARK, WORLD, World
+from suture.lab.scenarios.world import WORLD, World
 
 # LIMIT: a CustomResourceDefinition is served within a second; the API server may be busy.
 ESTABLISHED_S = 30.0
@@ -176,7 +176,7 @@ async def _create(cluster: Cluster, world: World, thing: Object) -> Object:
     else:
         metadata.pop("namespace", None)
     if not api.namespaced or space not in world.spaces:
-        metadata["labels"] = {**(metadata.get("labels") or {}), MARK: world.name}
+        metadata["labels"] = {**(metadata.get("labels") or {}), **world.mark}
     for field_name in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
         metadata.pop(field_name, None)
     # WHY kept else: without the subresource a status is a field as any other.
@@ -256,7 +256,7 @@ async def _namespaces(
     async def make(name: str) -> Object:
         body = bodies.get(name) or {"apiVersion": "v1", "kind": "Namespace"}
         metadata = dict(body.get("metadata") or {"name": name})
-        marks = {MARK: world.name, **({WORLD: world.digest} if world.digest else {})}
+        marks = {**world.mark, **({WORLD: world.digest} if world.digest else {})}
         metadata["labels"] = {**(metadata.get("labels") or {}), **marks}
         return await cluster.client.create(path_of(api), {**body, "metadata": metadata})
 

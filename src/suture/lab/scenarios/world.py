@@ -11,7 +11,10 @@ from suture.lab.scenarios.cluster import Object
 from suture.wire.discovery import ApiResource
 
 MARK = "lab.suture.dev/scenario"
-"""Label of what a scenario made: its value is the scenario's name."""
+"""Label of what a scenario made: its value is the scenario's name, as far as a label may go."""
+
+LABEL = 63
+"""LIMIT: characters of a label's value. SOURCE: apimachinery, `LabelValueMaxLength`."""
 
 WORLD = "lab.suture.dev/world"
 """Label of a scenario's namespaces: a mark of the manifests that they were made of."""
@@ -30,3 +33,8 @@ class World:
     """Live objects as they were created."""
     left: list[tuple[ApiResource, str, str]] = field(default_factory=list)
     """What steps created where no namespace of the scenario holds it."""
+
+    @property
+    def mark(self) -> dict[str, str]:
+        """The label of all that is made."""
+        return {MARK: self.name[:LABEL].rstrip("-")}
