@@ -33,7 +33,14 @@ from suture.model.objects import (
     ServiceFacts,
     WorkloadFacts,
 )
-from suture.model.placement import NO_EXECUTE, Placement, Taint, Toleration
+from suture.model.placement import (
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    OUT_OF_SERVICE,
+    Placement,
+    Taint,
+    Toleration,
+)
 from suture.model.request import Collection, Request
 from suture.model.rules import Open as TakesAny
 from suture.model.rules import ReferenceRule, Selects, TypeName
@@ -480,6 +487,21 @@ def test_a_taint_drives_away_who_does_not_tolerate_it() -> None:
 
     assert (driven.how, driven.pods, driven.unplaced) == ("tainted", 3, 0)
     assert (kept.how, kept.pods) == ("tainted", 0)
+
+
+@pytest.mark.parametrize("effect", [NO_EXECUTE, NO_SCHEDULE])
+def test_a_node_that_is_said_to_be_off(effect: str) -> None:
+    """Its volumes are detached by force: it loses its pods as if it were deleted."""
+    one, off = node("node-1"), (Taint(OUT_OF_SERVICE, "nodeshutdown", effect),)
+    graph = graph_of(one, node("node-2"), workload("web", replicas=3))
+
+    (found,) = lost(rewritten(one, taints=off), graph)
+
+    assert (found.how, found.healthy, found.planned, found.pods) == ("deleted", 1, 0, 3)
+    dead = node("node-1", msgspec.structs.replace(ROOMY, ready=False))
+    graph = graph_of(dead, node("node-2"), workload("web", replicas=3))
+    (found,) = lost(rewritten(dead, taints=off), graph)
+    assert (found.how, found.healthy) == ("deleted", 0)
 
 
 def test_what_opens_a_node_loses_nothing() -> None:

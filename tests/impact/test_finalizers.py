@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.cluster import BALANCERS, namespace, operator, owner, service, thing, view_of
-from support.writes import Body, body, changed, write
+from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import FinalizerRemoved
 from suture.impact.estimate import estimate
 from suture.impact.ground.change import Change
@@ -16,7 +16,7 @@ from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, NAMESPACES, NODES, PODS, STATEFUL_SETS, VOLUMES
+from suture.model.names import CLAIMS, NAMESPACES, NODES, PODS, SERVICES, STATEFUL_SETS, VOLUMES
 from suture.model.objects import ClaimFacts, CustomFacts, NodeFacts, PodFacts
 from suture.model.request import Request
 
@@ -83,6 +83,29 @@ def test_a_finalizer_of_what_is_outside(policy: str, *, data: bool) -> None:
     request = replace(
         request, old=replace(request.old, facts=facts), new=replace(request.new, facts=facts)
     )
+    assert told(view, request, PERSON).data is data
+
+
+def front(*finalizers: str, kind: str = "LoadBalancer", given: bool = True, **more: str) -> Body:
+    """Make a Service, with the address that it was given."""
+    status: Body = {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}} if given else {}
+    metadata: Body = {"finalizers": list(finalizers), **more}
+    return body("Service", "front", metadata=metadata, spec={"type": kind}, status=status)
+
+
+@pytest.mark.parametrize(
+    ("after", "data"),
+    [
+        pytest.param(front(), True, id="it is one still"),
+        pytest.param(front(kind="ClusterIP"), False, id="it is given back"),
+        pytest.param(front(given=False), False, id="it was given no address"),
+        pytest.param(front(deletionTimestamp="2026-01-01T00:00:00Z"), False, id="it goes"),
+    ],
+)
+def test_a_load_balancer_is_outside_as_long_as_it_is_one(after: Body, *, data: bool) -> None:
+    """Whoever writes the list of finalizers anew takes off what another put there."""
+    view = view_of(trimmed(SERVICES, front("lb.example.com/resources")))
+    request = write(SERVICES, front("lb.example.com/resources"), after, by=PERSON)
     assert told(view, request, PERSON).data is data
 
 

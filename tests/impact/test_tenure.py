@@ -572,6 +572,47 @@ def test_who_is_asked_to_look_after_an_object_adopts_it() -> None:
     assert (found.what, found.manager_lives) == ("adoption", False)
 
 
+@pytest.mark.parametrize(
+    ("by", "more", "explained"),
+    [
+        pytest.param(PERSON, {}, True, id="a person"),
+        pytest.param(STRANGER, {}, False, id="a machine"),
+        pytest.param(PERSON, {"data": {"a": "Mg=="}}, False, id="who writes it too"),
+    ],
+)
+def test_a_person_saves_what_would_go_with_its_owner(
+    by: Actor, more: Body, *, explained: bool
+) -> None:
+    """The owners come off and nothing else is written: less goes along with anything."""
+    parent = thing(BALANCERS, "front", "prod")
+    first = [{"manager": "manager"}]
+    owned = {"managedFields": first, "ownerReferences": [reference_to(parent)]}
+    old = body("Secret", "keys", metadata=owned, data={"a": "MQ=="})
+    both = [*first, {"manager": "kubectl"}]
+    free = changed(old, metadata={"managedFields": both, "ownerReferences": []}, **more)
+    view = view_of(trimmed(SECRETS, old), parent)
+
+    found = told(view, write(SECRETS, old, free, by=by), by)
+
+    assert [one.explained for one in found if one.what == "owners"] == [explained]
+
+
+def test_an_owner_in_the_place_of_another_saves_nothing() -> None:
+    parents = [thing(BALANCERS, name, "prod") for name in ("front", "back")]
+    first = [{"manager": "manager"}]
+    old, new = (
+        body(
+            "Secret", "keys", metadata={"managedFields": by, "ownerReferences": [reference_to(one)]}
+        )
+        for one, by in zip(parents, (first, [*first, {"manager": "kubectl"}]), strict=True)
+    )
+    view = view_of(trimmed(SECRETS, old), *parents)
+
+    found = told(view, write(SECRETS, old, new, by=PERSON), PERSON)
+
+    assert [one.explained for one in found if one.what == "owners"] == [False]
+
+
 def test_an_autoscaler_may_be_looked_after_by_another() -> None:
     """What it sizes by is for that one to say; what takes it from an owner still takes it."""
     scaled = {"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "maxReplicas": 8}

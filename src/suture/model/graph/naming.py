@@ -13,9 +13,9 @@ from typing import Final
 from suture.model.edges import Edge
 from suture.model.graph.answers import Use
 from suture.model.graph.column import Column, Flags
+from suture.model.graph.columns import NONE
 from suture.model.graph.graph import Graph
 from suture.model.graph.places import Kind
-from suture.model.graph.columns import NONE
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
 
 _KEPT_BY: Final = Edge.MANAGED_BY
