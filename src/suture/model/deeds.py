@@ -25,6 +25,8 @@ class What(IntEnum):
     STORED = 7
     """A custom resource was written, whatever of it, that may be stored in one of several versions,
     noted a few times a day; or a definition got a version to store them in."""
+    ROLLED = 8
+    """An actor had a workload replace its pods, the old before the new; noted of the actor."""
 
 
 class Deed(msgspec.Struct, frozen=True, gc=False):

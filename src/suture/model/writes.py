@@ -191,6 +191,14 @@ class Writes:
             default=None,
         )
 
+    def deeds(self, key: ObjectKey, what: What, now: Now, window_s: int) -> list[tuple[float, int]]:
+        """Return the writes of a kind in a window, newest last: how many s ago, and the value."""
+        return [
+            ((now.mono_ns - at) / _NS, value)
+            for at, done, _, value in _events(self._tracks.get(place_of(key)))
+            if done == what and now.mono_ns - at <= window_s * _NS
+        ]
+
     def ago_s(self, key: ObjectKey, what: What, now: Now) -> float | None:
         """Return how many s ago something was done last; None: nobody is known to have."""
         for at, done, _, _ in _events(self._tracks.get(place_of(key)), reverse=True):

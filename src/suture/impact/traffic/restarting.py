@@ -8,7 +8,8 @@ custom resource above them that was told anything within the hour.
 
 What the next version of an operator writes into the pods of all that it keeps may be what none of
 them starts with. Once a few of them are not back after minutes, it is not to be expected of the
-next either: what it would lose it loses for good.
+next either: what it would lose it loses for good. So it is with whatever one actor writes into
+workloads of anybody's, images and settings too, where none of those that it took down is back.
 Source: Altinity's operator of ClickHouse, which keeps a StatefulSet for each host.
 """
 
@@ -21,6 +22,7 @@ from suture.impact.causes.counters import annotated, ordered, restarter, restart
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.causes.resting import services_behind, services_led
+from suture.impact.causes.rolled import is_whole, rolled, takes_down
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.stamps import restarts
@@ -89,19 +91,37 @@ def restarted_in_vain(scene: Scene) -> Iterator[Restarted]:
     made, now, view = scene.change.rewritten, scene.now, scene.view
     if made is None or made.row is None or now is None or made.row in scene.removed:
         return
-    if scene.counted(restarts_by(scene.actor.user.username)) < IN_VAIN:
-        return
-    if not _is_kept(scene, made.row) or not _goes_down(scene, made):
-        return
     facts, ready = view.facts(made.row), ready_of(view, made.row)
-    if not isinstance(facts, WorkloadFacts) or not ready or _was_told(scene, made.row):
+    if not isinstance(facts, WorkloadFacts) or not ready:
         return
-    if sum(_is_away(scene, one, now) for one in _kept_alike(scene, made.row)) < IN_VAIN:
+    if not (_others_kept_away(scene, made, made.row, now) or _none_is_back(scene, made, now)):
         return
     rollout = rollout_of(scene.request.new_body)
     going = min(ready, unavailable_of(rollout, made.after.key.resource, facts.replicas or 1))
     for service in services_behind(view, made.row):
         yield Restarted(service, going, 0)
+
+
+def _others_kept_away(scene: Scene, made: Rewritten, row: int, now: Now) -> bool:
+    """Whether several of those that an operator keeps, and restarted like this one, are away."""
+    if scene.counted(restarts_by(scene.actor.user.username)) < IN_VAIN:
+        return False
+    if not _is_kept(scene, row) or not _goes_down(scene, made) or _was_told(scene, row):
+        return False
+    return sum(_is_away(scene, one, now) for one in _kept_alike(scene, row)) >= IN_VAIN
+
+
+def _none_is_back(scene: Scene, made: Rewritten, now: Now) -> bool:
+    """Whether a write takes a workload down, and of those that the actor took so none is back.
+
+    Whatever it wrote into them. One that is back says that it can be done; of those that were
+    written a moment ago nothing is known.
+    """
+    if not takes_down(scene.request, made):
+        return False
+    taken = rolled(scene.view, scene.request.user.username, now)
+    awaited = [row for row, ago_s in taken.items() if row != made.row and ago_s >= BACK_S]
+    return len(awaited) >= IN_VAIN and not any(is_whole(scene.view, row) for row in awaited)
 
 
 def _kept_alike(scene: Scene, row: int) -> Iterator[int]:

@@ -1,0 +1,68 @@
+"""Workloads whose pods one actor had replaced lately, the old before the new are there.
+
+Restarts and deliveries alike: that of several none comes back says that the next would not either.
+Source: apps/v1 DeploymentStrategy (`Recreate`) and StatefulSet (a pod goes before its next).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from suture.impact.ground.change import Rewritten
+from suture.impact.ground.stamps import rolls_out
+from suture.model.clock import Now
+from suture.model.deeds import Deed, What
+from suture.model.graph import GraphView
+from suture.model.names import DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, WORKLOADS, ObjectKey
+from suture.model.objects import WorkloadFacts
+from suture.model.podtemplate import rollout_of
+from suture.model.request import Request
+from suture.model.writes import HOUR_S, number
+
+RECREATE: Final = "Recreate"
+
+
+def takes_down(request: Request, made: Rewritten) -> bool:
+    """Whether a write has a workload replace its pods, and take each before its next is there."""
+    kind = made.after.key.resource
+    if kind not in {STATEFUL_SETS, DEPLOYMENTS} or not rolls_out(request, made):
+        return False
+    rollout = rollout_of(request.new_body)
+    return not rollout.partition if kind == STATEFUL_SETS else rollout.strategy == RECREATE
+
+
+def remember_rolled(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:
+    """Remember a workload that such a write has just taken down, all of whose pods were Ready.
+
+    WHY by its row: it is asked for within the hour, and what it holds by then is asked again.
+    """
+    if made.row is not None and takes_down(request, made) and is_whole(view, made.row):
+        identity = request.user.username
+        view.history.writes.note(_place(identity), Deed(What.ROLLED, identity, made.row), now)
+
+
+def rolled(view: GraphView, identity: str, now: Now) -> dict[int, float]:
+    """Return the workloads that an actor has so taken down within the hour, and how many s ago.
+
+    Of the last 32 writes of that sort.
+    """
+    writes = view.history.writes
+    return {
+        row: ago_s
+        for ago_s, row in writes.deeds(_place(identity), What.ROLLED, now, HOUR_S)
+        if view.alive(row)
+        and view.resource(row) in WORKLOADS
+        and writes.last(view.key(row), What.WROTE, now, HOUR_S) == number(identity)
+    }
+
+
+def is_whole(view: GraphView, row: int) -> bool:
+    """Whether a workload wants pods, and all of them are Ready."""
+    facts = view.facts(row)
+    ready = sum(map(view.serving_alike, view.classes_controlled(row, REPLICA_SETS)))
+    return isinstance(facts, WorkloadFacts) and 0 < (facts.replicas or 0) <= ready
+
+
+def _place(identity: str) -> ObjectKey:
+    """Return the name, which no object can have, under which it is remembered of an actor."""
+    return ObjectKey(DEPLOYMENTS, "", f"/{identity}")
