@@ -17,7 +17,7 @@ from suture.model.names import DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, WORKLOA
 from suture.model.objects import WorkloadFacts
 from suture.model.podtemplate import rollout_of
 from suture.model.request import Request
-from suture.model.writes import HOUR_S, number
+from suture.model.writes import DAY_S, number
 
 RECREATE: Final = "Recreate"
 
@@ -34,7 +34,7 @@ def takes_down(request: Request, made: Rewritten) -> bool:
 def remember_rolled(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:
     """Remember a workload that such a write has just taken down, all of whose pods were Ready.
 
-    WHY by its row: it is asked for within the hour, and what it holds by then is asked again.
+    WHY by its row: it is asked for within the day, and what it holds by then is asked again.
     """
     if made.row is not None and takes_down(request, made) and is_whole(view, made.row):
         identity = request.user.username
@@ -42,17 +42,17 @@ def remember_rolled(request: Request, made: Rewritten, view: GraphView, now: Now
 
 
 def rolled(view: GraphView, identity: str, now: Now) -> dict[int, float]:
-    """Return the workloads that an actor has so taken down within the hour, and how many s ago.
+    """Return the workloads that an actor has so taken down within the day, and how many s ago.
 
     Of the last 32 writes of that sort.
     """
     writes = view.history.writes
     return {
         row: ago_s
-        for ago_s, row in writes.deeds(_place(identity), What.ROLLED, now, HOUR_S)
+        for ago_s, row in writes.deeds(_place(identity), What.ROLLED, now, DAY_S)
         if view.alive(row)
         and view.resource(row) in WORKLOADS
-        and writes.last(view.key(row), What.WROTE, now, HOUR_S) == number(identity)
+        and writes.last(view.key(row), What.WROTE, now, DAY_S) == number(identity)
     }
 
 
