@@ -51,6 +51,7 @@ def rolled(view: GraphView, identity: str, now: Now) -> dict[int, float]:
         row: ago_s
         for ago_s, row in writes.deeds(_place(identity), What.ROLLED, now, DAY_S)
         if view.alive(row)
+        and not view.gone(row)
         and view.resource(row) in WORKLOADS
         and writes.last(view.key(row), What.WROTE, now, DAY_S) == number(identity)
     }

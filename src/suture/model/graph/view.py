@@ -148,10 +148,6 @@ class GraphView(Standing):
         found: T = known[1]
         return found
 
-    def alive(self, row: int) -> bool:
-        """Whether a row that was remembered holds an object that stays."""
-        return self._graph.alive(row) and not self._flags[row] & self._leaving
-
     def gone(self, row: int) -> bool:
         """Whether the object's removal was admitted already, though the cluster still shows it."""
         return bool(self._flags[row] & self._leaving)
