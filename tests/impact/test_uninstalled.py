@@ -161,19 +161,12 @@ def test_parts_that_are_made_anew_are_none_taken() -> None:
         view = GraphView(graph_of(next_life, *rest), view.history)
 
 
-def test_the_wish_was_changed() -> None:
-    """Whoever wrote the application within the hour may have wanted less of it."""
+@pytest.mark.parametrize("values", [(1, 1), (1, 2)], ids=["the same again", "another source"])
+def test_a_write_of_the_application_is_no_wish_for_less(values: tuple[int, int]) -> None:
+    """Its source may be that of a namesake by now; of what comes instead a part is left."""
     view = cluster(application(), shop(4, SHOP))
-    for value in (1, 2):
+    for value in values:
         view.history.writes.note(SHOP, Deed(What.WROTE, "human", value), NOW)
-    assert retired(view, 4) == [True] * 4
-
-
-def test_a_write_that_changed_nothing_is_no_wish() -> None:
-    """What an application is, said again, wants nothing else."""
-    view = cluster(application(), shop(4, SHOP))
-    for _ in range(2):
-        view.history.writes.note(SHOP, Deed(What.WROTE, "human", 1), NOW)
     assert retired(view, 4) == [True, True, False, False]
 
 

@@ -61,7 +61,8 @@ def _is_made_anew(scene: Scene, row: int) -> bool:
     """Whether an object is of those that an operator cannot change, and makes anew as a whole."""
     view, resource = scene.view, scene.view.resource(row)
     if resource == DEPLOYMENTS:
-        return scene.tied(row)
+        # WHY where nobody knows: it was there before Suture was, and its controller is what runs.
+        return not view.history.created_by(view.uid(row)) or scene.tied(row)
     if resource == PODS:
         parent = view.controller(row)
         running = sum(view.running_alike(kind)[0] for kind in view.classes_owned(parent))

@@ -70,7 +70,10 @@ def is_uninstalled(scene: Scene, row: int) -> bool:
     view = scene.view
     marks = scene.marks(row)
     # WHY first: hardly anything bears two marks, and only then records are looked for.
-    if len(marks) < 2 or not _unchanged(scene, view.targets(row, _KEPT_BY)):
+    if len(marks) < 2:
+        return False
+    kept_by = _staying(scene, view.targets(row, _KEPT_BY))
+    if not kept_by or any(map(scene.changed, kept_by)):
         return False
     return any(_goes_whole(scene, key) for key in marks)
 
@@ -125,8 +128,9 @@ def _goes_whole(scene: Scene, key: ObjectKey) -> bool:
 def taken_apart(scene: Scene, going: Collection[int]) -> bool:
     """Whether with some objects the greater part would be gone of what a manager keeps that stays.
 
-    Of their type, within the hour; not where somebody has written the manager in that hour. What
-    was made in that hour and has no Ready pod yet is no part that is left: it may never start.
+    Of their type, within the hour, whatever was written into the manager: another source may be
+    that of another. What was made in that hour and has no Ready pod yet is no part that is left: it
+    may never start.
     """
     view, now = scene.view, scene.now
     if now is None:
@@ -134,7 +138,7 @@ def taken_apart(scene: Scene, going: Collection[int]) -> bool:
     asked = Counter(
         (manager, view.resource(row))
         for row in going
-        for manager in _unchanged(scene, view.targets(row, _KEPT_BY))
+        for manager in _staying(scene, view.targets(row, _KEPT_BY))
     )
     for (manager, resource), count in asked.items():
         gone = count + scene.counted(counter_of(view.uid(manager), resource))
@@ -176,17 +180,14 @@ def made_again(scene: Scene, row: int) -> bool:
     )
 
 
-def _unchanged(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
-    """Return which managers stay, and were not written lately; none where one of them does not.
+def _staying(scene: Scene, marks: Collection[tuple[int, bool]]) -> list[int]:
+    """Return which managers that are kept in the API stay; none where one of them does not.
 
     WHY none: what is kept by two goes where either wants it to.
     """
-    view, now = scene.view, scene.now
-    if now is None:
-        return []
+    view = scene.view
     found = [one for one, present in marks if present and is_kept_in_api(view, one)]
-    stay = all(scene.stays(one) and not view.gone(one) and not scene.changed(one) for one in found)
-    return found if stay else []
+    return found if all(scene.stays(one) and not view.gone(one) for one in found) else []
 
 
 def of_another_release(scene: Scene, row: int) -> bool:
