@@ -23,8 +23,8 @@ class What(IntEnum):
     CLOSED = 6
     """A node was closed on which pods ran that were not bound to be there."""
     STORED = 7
-    """A custom resource was written, whatever of it, that may be stored in one of several versions,
-    noted a few times a day; or a definition got a version to store them in."""
+    """A definition got a version to store its instances in; the value is the latest
+    version of those that were there."""
     ROLLED = 8
     """An actor had a workload replace its pods, the old before the new; noted of the actor."""
 

@@ -199,13 +199,6 @@ class Writes:
             if done == what and now.mono_ns - at <= window_s * _NS
         ]
 
-    def ago_s(self, key: ObjectKey, what: What, now: Now) -> float | None:
-        """Return how many s ago something was done last; None: nobody is known to have."""
-        for at, done, _, _ in _events(self._tracks.get(place_of(key)), reverse=True):
-            if done == what:
-                return (now.mono_ns - at) / _NS
-        return None
-
     def latest(self, key: ObjectKey, what: What) -> int | None:
         """Return the value of the last write of a kind that is remembered; None: there is none."""
         for _, done, _, value in _events(self._tracks.get(place_of(key)), reverse=True):

@@ -54,7 +54,7 @@ from suture.impact.causes.releases import remember_release_given_up
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest, serves_last
 from suture.impact.causes.rolled import remember_rolled
-from suture.impact.causes.storedanew import remember_stored, remember_version
+from suture.impact.causes.storedanew import remember_version
 from suture.impact.causes.together import remember_cut, remember_least, remember_pause
 from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_taken
@@ -209,7 +209,6 @@ def _remember_custom(request: Request, change: Change, view: GraphView, now: Now
     """Remember what a write of a custom resource says of what its operator does next."""
     if request.subresource == "scale":
         remember_scale(request, view, now)
-    remember_stored(request, view, now)
     remember_replaced(request, view, now)
     if not rewrites_custom(request) or change.direct:
         return

@@ -21,8 +21,8 @@ from suture.model.objects import CrdFacts
 
 def struck_effects(scene: Scene) -> Iterator[ReferenceBroken]:
     """Tell of each version that is struck while instances may be stored in it."""
-    request, view, now = scene.request, scene.view, scene.now
-    if request.subresource != "status" or request.gvr.resource != CRDS or now is None:
+    request, view = scene.request, scene.view
+    if request.subresource != "status" or request.gvr.resource != CRDS:
         return
     old, new, row = request.old, request.new, view.find(request.key)
     before = old.facts if old is not None else None
@@ -30,7 +30,7 @@ def struck_effects(scene: Scene) -> Iterator[ReferenceBroken]:
     if row is None or not isinstance(before, CrdFacts) or not isinstance(after, CrdFacts):
         return
     struck = [one for one in before.stored_versions if one not in after.stored_versions]
-    left = stored_before(view, before.resource, now) if struck else 0
+    left = stored_before(view, before.resource) if struck else 0
     for version in struck if left else ():
         yield ReferenceBroken(
             target=scene.victim(row),

@@ -230,6 +230,7 @@ class Graph(Writable):
         fresh = self.freshness.setdefault(resource, Freshness())
         fresh.heard_ns = mono_ns
         fresh.resource_version = resource_version or fresh.resource_version
+        fresh.began = fresh.began or fresh.resource_version
         fresh.unknown = ""
 
     def mark_unknown(self, resource: Resource, why: str) -> None:

@@ -191,7 +191,7 @@ def restored(take: Callable[[str], Block]) -> Graph:
     graph.kinds = {(group, kind): resource for group, kind, resource in table.names_of_kinds}
     for one in table.types:
         graph.freshness[one.resource] = Freshness(
-            one.listed, one.heard_ns, one.resource_version, one.unknown
+            one.listed, one.heard_ns, one.resource_version, one.unknown, one.resource_version
         )
     if len(graph) != table.objects:
         raise ValueError(f"it holds {len(graph)} objects and says {table.objects}")

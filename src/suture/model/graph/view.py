@@ -467,6 +467,15 @@ class GraphView(Standing):
         fresh = self._graph.freshness.get(resource)
         return fresh is not None and fresh.listed and bool(fresh.resource_version)
 
+    def version(self, row: int) -> str:
+        """Return the version in which an object was told last."""
+        return self._graph.version(row)
+
+    def told_since(self, resource: Resource) -> str:
+        """Return the version from which on the writes of a type were told; empty: not known."""
+        fresh = self._graph.freshness.get(resource)
+        return fresh.began if fresh is not None else ""
+
     def unknown(self, resource: Resource) -> str:
         """Return why a type cannot be known, or an empty text where it can."""
         fresh = self._graph.freshness.get(resource)

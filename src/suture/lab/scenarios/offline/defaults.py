@@ -141,6 +141,18 @@ def _definition(found: Object) -> None:
     }
 
 
+def stored_in(definition: Object) -> Object:
+    """Return a definition that names its storage version among those it was ever stored in.
+
+    SOURCE: apiextensions registry, `PrepareForUpdate`: before admission sees it.
+    """
+    spec, status = definition.get("spec") or {}, definition.get("status") or {}
+    storage = [one.get("name") for one in spec.get("versions") or () if one.get("storage")]
+    known = status.get("storedVersions") or []
+    stored = [*known, *(one for one in storage if one not in known)]
+    return {**definition, "status": {**status, "storedVersions": stored}}
+
+
 def _held(found: Object, finalizer: str) -> None:
     metadata = found["metadata"]
     held = list(metadata.get("finalizers") or ())

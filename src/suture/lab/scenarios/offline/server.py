@@ -16,7 +16,7 @@ from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.merge import merged, patched
 from suture.lab.scenarios.offline import answers
 from suture.lab.scenarios.offline.admission import Admission
-from suture.lab.scenarios.offline.defaults import changes_generation, defaulted, filled
+from suture.lab.scenarios.offline.defaults import changes_generation, defaulted, filled, stored_in
 from suture.lab.scenarios.offline.fields import Fields
 from suture.lab.scenarios.offline.lifecycle import end, kept_otherwise
 from suture.lab.scenarios.offline.nulls import without_nulls
@@ -24,7 +24,7 @@ from suture.lab.scenarios.offline.reviews import Write
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.lab.scenarios.offline.texts import wrong_text
 from suture.model.actor import UserInfo
-from suture.model.names import NAMESPACES, Gvk, Operation, Propagation
+from suture.model.names import CRDS, NAMESPACES, Gvk, Operation, Propagation
 from suture.model.selectors import Selector, parse_selector
 from suture.wire.discovery import ApiResource
 from suture.wire.patches import applied, strategic
@@ -302,6 +302,8 @@ class Server:
             new.pop("status", None)
             if "status" in old.body:
                 new["status"] = old.body["status"]
+        if new.get("kind") == "CustomResourceDefinition":
+            new = stored_in(new)
         if new.get("kind") == "Secret" and "stringData" in new:
             new = defaulted(new, has_status=False)
         new = filled(new)
@@ -314,7 +316,7 @@ class Server:
         now = self.store.life(old.uid)
         if now is None:
             raise answers.not_found(at.api.resource, at.name)
-        if new == now.body:
+        if new == now.body and not self._reads_another(now):
             return now.body
         stored = self.store.put(at.api, new)
         freed = at.sub == "finalize" and not stored.spec.get("finalizers")
@@ -323,6 +325,18 @@ class Server:
             self.store.remove(stored)
         self._settle()
         return stored.body
+
+    def _reads_another(self, thing: Thing) -> bool:
+        """Whether a definition was written after its instance: it may be stored otherwise then.
+
+        SOURCE: apiserver, etcd3 store `GuaranteedUpdate`: what is written as it was is written all
+        the same where it is stored in a former version.
+        """
+        resource = thing.key.resource
+        definition = self.store.find(CRDS, "", f"{resource.plural}.{resource.group}")
+        if definition is None:
+            return False
+        return int(definition.seen.resource_version) > int(thing.seen.resource_version)
 
     def _scale(self, thing: Thing) -> Object:
         spec = {} if not thing.spec.get("replicas") else {"replicas": thing.spec["replicas"]}

@@ -230,6 +230,8 @@ class Store:
 
     def read_anew(self) -> None:
         """Read all there is once more, as whoever starts now does: marks by what they name."""
+        for fresh in self.graph.freshness.values():
+            fresh.began = str(self._version)
         for thing in tuple(self._by_uid.values()):
             seen = self._seen(thing.raw, thing.key.resource, thing.seen.gvk)
             if seen.needs != thing.seen.needs:
