@@ -37,8 +37,8 @@ from suture.impact.losses.dropped import default_effects, dropped_effects, may_d
 from suture.impact.losses.references import breaks_references, may_be_named, reference_effects
 from suture.impact.losses.removal import removal_effects
 from suture.impact.losses.rounds import reach_effects
-from suture.impact.losses.struck import struck_effects
 from suture.impact.losses.stuck import stuck_effects
+from suture.impact.losses.versions import struck_effects
 from suture.impact.nodes.capacity import capacity_effects, may_hold_room, touches_nodes
 from suture.impact.ordinary.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.reach.growth import creates, growth_effects

@@ -16,7 +16,7 @@ from typing import Final
 
 from suture.impact.effects import Confidence, PodsRestarted
 from suture.impact.ground.change import Change, Rewritten
-from suture.impact.ground.stamps import FOLLOWING, ON_DELETE, template_changed
+from suture.impact.ground.stamps import FOLLOWING, ON_DELETE, RECREATE, template_changed
 from suture.impact.scene import Scene
 from suture.model.facts import Amount
 from suture.model.graph import GraphView
@@ -25,7 +25,6 @@ from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import Rollout, rollout_of
 
 ROLLING: Final = "RollingUpdate"
-RECREATE: Final = "Recreate"
 
 DEPLOYMENT_SHARE: Final = "25%"
 """SOURCE: apps/v1 defaulting of a Deployment's maxUnavailable and maxSurge."""
@@ -159,11 +158,6 @@ def sets_of(view: GraphView, workload: int) -> list[int]:
         and view.controller(one) == workload
         and not view.gone(one)
     ]
-
-
-def ready_of(view: GraphView, workload: int) -> int:
-    """Return how many pods of a workload, or of ReplicaSets that it owns, are Ready."""
-    return sum(map(view.serving_alike, view.classes_controlled(workload, REPLICA_SETS)))
 
 
 def pods_under(view: GraphView, workload: int) -> Iterable[int]:

@@ -53,7 +53,7 @@ from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.releases import remember_release_given_up
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest, serves_last
-from suture.impact.causes.rolled import remember_rolled
+from suture.impact.causes.rolled import remember_rolled, takes_down
 from suture.impact.causes.storedanew import remember_version
 from suture.impact.causes.together import remember_cut, remember_least, remember_pause
 from suture.impact.causes.turned import remember_turn
@@ -354,7 +354,7 @@ def _remember_rewriting(
     if request.key.resource == NAMESPACES:
         remember_let_go(request, view, now)
     remember_version(request, made, view, now)
-    if writes.latest(request.key, What.WROTE) != value:
+    if takes_down(request, made) and writes.latest(request.key, What.WROTE) != value:
         remember_rolled(request, made, view, now)
     for shape in (shape_number(before, request.old_body), value):
         writes.note(request.key, Deed(What.WROTE, identity, shape), now)

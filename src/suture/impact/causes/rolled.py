@@ -6,20 +6,17 @@ Source: apps/v1 DeploymentStrategy (`Recreate`) and StatefulSet (a pod goes befo
 
 from __future__ import annotations
 
-from typing import Final
-
 from suture.impact.ground.change import Rewritten
-from suture.impact.ground.stamps import rolls_out
+from suture.impact.ground.readers import ready_of
+from suture.impact.ground.stamps import RECREATE, rolls_out
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
-from suture.model.names import DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, WORKLOADS, ObjectKey
+from suture.model.names import DEPLOYMENTS, STATEFUL_SETS, WORKLOADS, ObjectKey
 from suture.model.objects import WorkloadFacts
 from suture.model.podtemplate import rollout_of
 from suture.model.request import Request
 from suture.model.writes import DAY_S, number
-
-RECREATE: Final = "Recreate"
 
 
 def takes_down(request: Request, made: Rewritten) -> bool:
@@ -32,11 +29,11 @@ def takes_down(request: Request, made: Rewritten) -> bool:
 
 
 def remember_rolled(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:
-    """Remember a workload that such a write has just taken down, all of whose pods were Ready.
+    """Remember a workload that a write takes down, all of whose pods were Ready until then.
 
     WHY by its row: it is asked for within the day, and what it holds by then is asked again.
     """
-    if made.row is not None and takes_down(request, made) and is_whole(view, made.row):
+    if made.row is not None and is_whole(view, made.row):
         identity = request.user.username
         view.history.writes.note(_place(identity), Deed(What.ROLLED, identity, made.row), now)
 
@@ -60,8 +57,7 @@ def rolled(view: GraphView, identity: str, now: Now) -> dict[int, float]:
 def is_whole(view: GraphView, row: int) -> bool:
     """Whether a workload wants pods, and all of them are Ready."""
     facts = view.facts(row)
-    ready = sum(map(view.serving_alike, view.classes_controlled(row, REPLICA_SETS)))
-    return isinstance(facts, WorkloadFacts) and 0 < (facts.replicas or 0) <= ready
+    return isinstance(facts, WorkloadFacts) and 0 < (facts.replicas or 0) <= ready_of(view, row)
 
 
 def _place(identity: str) -> ObjectKey:

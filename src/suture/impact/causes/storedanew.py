@@ -43,6 +43,7 @@ def stored_before(view: GraphView, resource: Resource) -> int:
 
     Where that was before the model was told of their writes, since then: what it was not told of
     may have been before the version. None where the versions are no numbers.
+    LIMIT: a version that one brings of whom Suture is not asked counts as one of before.
     """
     row = view.crd(resource)
     if row is None or view.count(resource) > ASKED:

@@ -1,4 +1,4 @@
-"""Who names an object, and who reaches pods: asked of their classes, since these may be many."""
+"""Who names an object, who reaches pods, how many are Ready: asked of classes, not of each pod."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Use
+from suture.model.names import REPLICA_SETS
 
 ANY_NEED: Final = frozenset(Edge)
 
@@ -45,3 +46,8 @@ def is_read(view: GraphView, row: int, needs: Collection[Edge] = ANY_NEED) -> bo
     return any(
         not view.finished(pod) for kind in chain(named, owned) for pod in view.pods_alike(kind)
     )
+
+
+def ready_of(view: GraphView, workload: int) -> int:
+    """Return how many pods of a workload, or of ReplicaSets that it owns, are Ready."""
+    return sum(map(view.serving_alike, view.classes_controlled(workload, REPLICA_SETS)))

@@ -18,6 +18,7 @@ FOLLOWING: Final = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS})
 """Workloads whose pods follow their template."""
 
 ON_DELETE: Final = "OnDelete"
+RECREATE: Final = "Recreate"
 
 SETTINGS: Final = frozenset({Edge.CONFIG_MAP, Edge.SECRET})
 """What a template names that says how its pods are to run."""

@@ -16,17 +16,18 @@ from typing import Final
 
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import maker_of, wants_none
-from suture.impact.effects import Confidence, ReferenceBroken
+from suture.impact.effects import ReferenceBroken
 from suture.impact.ground.bodies import listeners_of
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
+from suture.impact.losses.versions import unserved_effects
 from suture.impact.ordinary.atwork import leads
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.nextgenerated import leaves_for_next, next_of
 from suture.impact.ordinary.reissued import is_remade
 from suture.impact.ordinary.writtennext import is_written_next
-from suture.impact.scene import Scene, victim_of
+from suture.impact.scene import Scene
 from suture.model.actor import account_of
 from suture.model.edges import Edge
 from suture.model.facts import KeysFacts
@@ -110,11 +111,7 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
             if uses and not scene.causes.heals(row):
                 explained = scene.causes.explains(row) and not _hangs_on_revision(scene, row)
                 yield from _broken(scene, row, "", uses, explained=explained)
-    # WHY of one alone: it asks all namespaces, 0.5 us each, and each of many comes by itself too.
-    if len(scene.direct) == 1:
-        row = scene.change.direct[0]
-        named = _from_elsewhere(scene, row)
-        yield from _broken(scene, row, "", named, explained=scene.causes.explains(row))
+    yield from _from_elsewhere(scene)
     made = scene.change.rewritten
     if made is None or made.row is None or made.row in scene.removed:
         return
@@ -127,30 +124,34 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
         named = [one for one in view.uses(made.row, BREAKING, gone) if one.edge is Edge.RULE]
         whole = [one for one in named if not (one.key or one.of_pods)]
         yield from _broken(scene, made.row, ", ".join(sorted(keys)), whole, explained=False)
-    yield from _versions_gone(scene, made)
+    yield from unserved_effects(scene, made)
     if made.after.key.resource == GATEWAYS and made.before is not None:
         yield from _listeners_gone(scene, made.row)
 
 
-def _from_elsewhere(scene: Scene, row: int) -> list[Use]:
-    """Return who names a Secret from another namespace, where there is none of that name.
+def _from_elsewhere(scene: Scene) -> Iterable[ReferenceBroken]:
+    """Yield who names a Secret from another namespace, where there is none of that name.
 
     A gateway reads the Secrets beside itself by the bare names that the routes of other namespaces
     give; so does whoever serves many from one place. Where the name is that of one Secret only, it
     is meant. Not where anybody names it beside it.
     """
-    view = scene.view
-    # WHY first: of a person's and of an owner's it would not be told, and all namespaces are asked.
+    view, direct = scene.view, scene.change.direct
+    # WHY of one alone: all namespaces are asked, 0.5 us each; each of many comes by itself too.
+    if len(direct) != 1 or view.resource(direct[0]) != SECRETS:
+        return
+    row = direct[0]
+    # WHY: of a person's and of an owner's it would not be told.
     if account_of(scene.actor.user.username) is None or view.has_owner(row):
-        return []
-    if view.resource(row) != SECRETS or view.uses(row, BREAKING):
-        return []
+        return
+    if view.uses(row, BREAKING):
+        return
     named: list[Use] = []
     for other, present in view.named_elsewhere(row):
         if present:
-            return []
+            return
         named += (one for one in view.uses(other, _BY_RULE) if not one.key)
-    return named
+    yield from _broken(scene, row, "", named, explained=scene.causes.explains(row))
 
 
 def _hangs_on_revision(scene: Scene, row: int) -> bool:
@@ -413,24 +414,3 @@ def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:
         and all(other == gateway for other, _ in view.targets(one.row, Edge.ATTACHED_TO))
     ]
     yield from _broken(scene, gateway, "", lost, explained=False)
-
-
-def _versions_gone(scene: Scene, made: Rewritten) -> Iterable[ReferenceBroken]:
-    """Yield the versions without which no instance of a definition can be reached any more."""
-    before, after = made.facts_before, made.after.facts
-    if not isinstance(before, CrdFacts) or not isinstance(after, CrdFacts):
-        return
-    instances = scene.view.count(before.resource)
-    # WHY only the last: what is stored in a version that is not served is served in another, and
-    # the API server itself refuses that a stored one is dropped.
-    gone = before.served_versions if instances and not after.served_versions else ()
-    for version in gone:
-        yield ReferenceBroken(
-            target=victim_of(made.after),
-            key=version,
-            edge=Edge.DEFINITION,
-            current=instances,
-            past=0,
-            pods=0,
-            confidence=Confidence.BOUNDED,
-        )

@@ -19,7 +19,7 @@ from suture.impact.ground.bodies import read_body
 from suture.impact.ground.fit import Asked, is_open, movable
 from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import node_behind
-from suture.impact.rollout import ready_of
+from suture.impact.ground.readers import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

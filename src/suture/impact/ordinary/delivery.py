@@ -16,10 +16,9 @@ from typing import Final
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import selects_apart
 from suture.impact.ground.change import Resized, Rewritten
-from suture.impact.ground.readers import services_reaching
+from suture.impact.ground.readers import ready_of, services_reaching
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.ordinary.roles import keeps_pod
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.edges import Edge

@@ -18,9 +18,9 @@ from suture.impact.causes.turned import NO_READERS
 from suture.impact.ground.cascade import closure
 from suture.impact.ground.claims import naming, set_names
 from suture.impact.ground.kinds import is_custom
+from suture.impact.ground.readers import ready_of
 from suture.impact.ordinary.keepers import has_run, works_for
 from suture.impact.ordinary.uninstalled import taken_apart
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView, Lot

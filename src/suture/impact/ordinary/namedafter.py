@@ -17,8 +17,8 @@ from typing import Final
 from suture.impact.causes.calledafter import MADE_FOR, run_by, said_parents
 from suture.impact.causes.counters import back_again
 from suture.impact.causes.records import is_generated
+from suture.impact.ground.readers import ready_of
 from suture.impact.ordinary.keepers import keeps
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind
 from suture.model.edges import Edge

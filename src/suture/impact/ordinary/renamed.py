@@ -19,8 +19,8 @@ from typing import Final
 
 from suture.impact.causes.counters import creator, part_taken
 from suture.impact.causes.recent import PARTS
+from suture.impact.ground.readers import ready_of
 from suture.impact.ordinary.keepers import works_for
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

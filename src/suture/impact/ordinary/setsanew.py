@@ -23,8 +23,8 @@ from typing import Final
 
 from suture.impact.causes.counters import back_again, taken_from
 from suture.impact.causes.parents import SIBLINGS, selects_apart
+from suture.impact.ground.readers import ready_of
 from suture.impact.ordinary.keepers import has_run
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

@@ -14,8 +14,8 @@ from typing import Final
 
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
+from suture.impact.ground.readers import ready_of
 from suture.impact.ordinary.keepers import lives, records_of, works_for
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView

@@ -6,9 +6,8 @@ Apart from `tenure`, which asks whose it is.
 from __future__ import annotations
 
 from suture.impact.causes.explained import in_use
-from suture.impact.ground.readers import is_read
+from suture.impact.ground.readers import is_read, ready_of
 from suture.impact.ordinary.copies import is_copy
-from suture.impact.rollout import ready_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import RoleBindingFacts

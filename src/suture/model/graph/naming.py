@@ -14,7 +14,7 @@ from suture.model.edges import Edge
 from suture.model.graph.answers import Use
 from suture.model.graph.column import Column, Flags
 from suture.model.graph.columns import NONE
-from suture.model.graph.graph import Graph
+from suture.model.graph.known import Known
 from suture.model.graph.places import Kind
 from suture.model.graph.rows import ALIVE, NEED_SET, POD_CLASS
 
@@ -24,10 +24,9 @@ FEW: Final = 8
 """LIMIT: objects that are asked one by one, about where reading columns begins to cost less."""
 
 
-class Naming:
+class Naming(Known):
     """The part of the graph's face that speaks of what objects name, and of who names them."""
 
-    _graph: Graph
     _flags: Flags
     _place: Column
     _kind: list[Kind]

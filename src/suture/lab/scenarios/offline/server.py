@@ -19,12 +19,13 @@ from suture.lab.scenarios.offline.admission import Admission
 from suture.lab.scenarios.offline.defaults import changes_generation, defaulted, filled, stored_in
 from suture.lab.scenarios.offline.fields import Fields
 from suture.lab.scenarios.offline.lifecycle import end, kept_otherwise
+from suture.lab.scenarios.offline.managed import managed, noted, says, sized
 from suture.lab.scenarios.offline.nulls import without_nulls
 from suture.lab.scenarios.offline.reviews import Write
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.lab.scenarios.offline.texts import wrong_text
 from suture.model.actor import UserInfo
-from suture.model.names import CRDS, NAMESPACES, Gvk, Operation, Propagation
+from suture.model.names import NAMESPACES, Gvk, Operation, Propagation
 from suture.model.selectors import Selector, parse_selector
 from suture.wire.discovery import ApiResource
 from suture.wire.patches import applied, strategic
@@ -32,7 +33,6 @@ from suture.wire.patches import applied, strategic
 STANDING = frozenset({"default", "kube-system", "kube-public"})
 """Namespaces that nobody may delete. SOURCE: admission plugin NamespaceLifecycle."""
 
-_SIZE: Object = {"f:spec": {"f:replicas": {}}}
 _SCALE = Gvk("autoscaling", "v1", "Scale")
 _EVICTION = Gvk("policy", "v1", "Eviction")
 
@@ -115,13 +115,13 @@ class Server:
         }
         metadata.pop("resourceVersion", None)
         metadata.pop("deletionTimestamp", None)
-        if manager and _says(body):
-            metadata["managedFields"] = [_managed(manager, str(body.get("apiVersion", "")))]
+        if manager and says(body):
+            metadata["managedFields"] = [managed(manager, str(body.get("apiVersion", "")))]
         if at.namespace:
             metadata["namespace"] = at.namespace
         new = defaulted({**body, "metadata": metadata}, has_status="status" in at.api.subresources)
         if manager and (body.get("spec") or {}).get("replicas") is not None:
-            new = _sized(new, manager)
+            new = sized(new, manager)
         await self.admission.check(
             self._write(Operation.CREATE, at, user, name=name, new=new, dry_run=dry_run)
         )
@@ -272,9 +272,9 @@ class Server:
         new = self._merged_halves(at, old, wish)
         _owned(at, new)
         if manager and new != old.body:
-            new = _noted(new, manager)
+            new = noted(new, manager)
             if (new.get("spec") or {}).get("replicas") != old.spec.get("replicas"):
-                new = _sized(new, manager)
+                new = sized(new, manager)
         write = self._write(Operation.UPDATE, at, user, old=old.body, new=new, dry_run=dry_run)
         await self.admission.check(write)
         if dry_run:
@@ -316,7 +316,7 @@ class Server:
         now = self.store.life(old.uid)
         if now is None:
             raise answers.not_found(at.api.resource, at.name)
-        if new == now.body and not self._reads_another(now):
+        if new == now.body and not self.store.precedes_definition(now):
             return now.body
         stored = self.store.put(at.api, new)
         freed = at.sub == "finalize" and not stored.spec.get("finalizers")
@@ -325,18 +325,6 @@ class Server:
             self.store.remove(stored)
         self._settle()
         return stored.body
-
-    def _reads_another(self, thing: Thing) -> bool:
-        """Whether a definition was written after its instance: it may be stored otherwise then.
-
-        SOURCE: apiserver, etcd3 store `GuaranteedUpdate`: what is written as it was is written all
-        the same where it is stored in a former version.
-        """
-        resource = thing.key.resource
-        definition = self.store.find(CRDS, "", f"{resource.plural}.{resource.group}")
-        if definition is None:
-            return False
-        return int(definition.seen.resource_version) > int(thing.seen.resource_version)
 
     def _scale(self, thing: Thing) -> Object:
         spec = {} if not thing.spec.get("replicas") else {"replicas": thing.spec["replicas"]}
@@ -358,7 +346,7 @@ class Server:
         if not dry_run:
             body = {**old.body, "spec": {**old.spec, "replicas": replicas}}
             metadata = {**old.metadata, "generation": old.metadata.get("generation", 1) + 1}
-            self._stored(at, old, _sized({**body, "metadata": metadata}))
+            self._stored(at, old, sized({**body, "metadata": metadata}))
         return after
 
     async def _end(
@@ -425,47 +413,6 @@ def _owned(at: Place, body: Object) -> None:
             if not owner.get(field):
                 why = f"metadata.ownerReferences[{number}].{field}: must not be empty"
                 raise answers.invalid(at.api.resource, why)
-
-
-def _managed(manager: str, version: str) -> Object:
-    """Return who wrote, less the fields: of those nothing but the size is read."""
-    return {
-        "manager": manager,
-        "operation": "Update",
-        "apiVersion": version,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": {},
-    }
-
-
-def _says(body: Object) -> bool:
-    """Whether a new body says more than what it is and its name: only then somebody manages it.
-
-    WHY namespaces: the API server labels them, and counts the label as their maker's.
-    """
-    told = body.keys() - {"apiVersion", "kind", "metadata"}
-    marks = (body.get("metadata") or {}).keys() - {"name", "namespace"}
-    return bool(told or marks or body.get("kind") == "Namespace")
-
-
-def _noted(body: Object, manager: str) -> Object:
-    """Return a changed body with its writer among its managers."""
-    metadata = body["metadata"]
-    known = list(metadata.get("managedFields") or ())
-    if any(one.get("manager") == manager for one in known):
-        return body
-    known.append(_managed(manager, str(body.get("apiVersion", ""))))
-    return {**body, "metadata": {**metadata, "managedFields": known}}
-
-
-def _sized(body: Object, manager: str = "") -> Object:
-    """Return a body whose size was set by one of its managers; without a name, by none of them."""
-    metadata = body["metadata"]
-    entries = [
-        {**one, "fieldsV1": _SIZE if one.get("manager") == manager else {}}
-        for one in metadata.get("managedFields") or ()
-    ]
-    return {**body, "metadata": {**metadata, "managedFields": entries}}
 
 
 def _fields(text: str | None) -> list[tuple[list[str], str, bool]]:

@@ -18,7 +18,7 @@ from suture.lab.scenarios.clock import now_s
 from suture.lab.scenarios.cluster import Object
 from suture.model.clock import Now
 from suture.model.graph import Graph, GraphView
-from suture.model.names import SECRETS, Gvk, ObjectKey, Resource
+from suture.model.names import CRDS, SECRETS, Gvk, ObjectKey, Resource
 from suture.model.objects import ClusterObject, CrdFacts
 from suture.model.rulebook import rules_by_kind
 from suture.model.rules import ReferenceRule, RuleFacts
@@ -239,6 +239,18 @@ class Store:
                 self._things[thing.key.resource][thing.key.namespace, thing.key.name] = after
                 self._by_uid[thing.uid] = after
                 self.graph.put(seen)
+
+    def precedes_definition(self, thing: Thing) -> bool:
+        """Whether a definition was written after its instance: it may be stored otherwise then.
+
+        SOURCE: apiserver, etcd3 store `GuaranteedUpdate`: what is written as it was is written all
+        the same where it is stored in a former version.
+        """
+        resource = thing.key.resource
+        definition = self.find(CRDS, "", f"{resource.plural}.{resource.group}")
+        if definition is None:
+            return False
+        return int(definition.seen.resource_version) > int(thing.seen.resource_version)
 
     def remove(self, thing: Thing) -> None:
         """Take one life of an object out, and tell; nothing happens when it is over already."""
