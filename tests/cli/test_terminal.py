@@ -150,6 +150,27 @@ def test_standard_output_is_for_answers(words: tuple[str, ...], manifests: Path)
     assert isinstance(json.loads(ran.stdout), dict)
 
 
+LOGS = """
+import structlog
+from suture.cli.terminal import log_to_stderr
+log_to_stderr()
+token = "s" + "3" + "cret"
+try:
+    1 / 0
+except ZeroDivisionError:
+    structlog.get_logger().exception("a judgement failed")
+"""
+
+
+def test_a_logged_error_shows_where_and_no_values() -> None:
+    """What stood in local variables may be a token, or a model of a whole cluster."""
+    ran = subprocess.run([sys.executable, "-c", LOGS], capture_output=True, check=True)
+
+    assert b"a judgement failed" in ran.stderr
+    assert b"ZeroDivisionError: division by zero" in ran.stderr
+    assert b"s3cret" not in ran.stderr
+
+
 def test_names_are_no_emoji(capsys: pytest.CaptureFixture[str]) -> None:
     """Nor do they move the cursor in a table; what rich adds itself stays."""
     Console(highlight=False).print("system:key:reader \x9b2J")

@@ -79,7 +79,12 @@ def log_to_stderr() -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.dev.set_exc_info,
-            structlog.dev.ConsoleRenderer(colors=False, repr_native_str=True),
+            # WHY plain: the richer one shows all local values, whole models and secrets among them.
+            structlog.dev.ConsoleRenderer(
+                colors=False,
+                repr_native_str=True,
+                exception_formatter=structlog.dev.plain_traceback,
+            ),
         ],
         logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
     )
