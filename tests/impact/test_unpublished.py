@@ -113,6 +113,30 @@ def test_who_takes_one_address_after_the_other_back_is_told_at_the_third() -> No
     assert [fronts.publish(at) for at in range(4)] == [[False], [False], [True], [True]]
 
 
+def test_an_address_that_another_gave_is_told_at_the_first() -> None:
+    """Two keep one status: who gives none to a Service clears what the other one gave it."""
+    fronts = Fronts()
+    assert [fronts.publish(at, THERE, by=OTHER) for at in range(2)] == [[]] * 2
+    assert [fronts.publish(at) for at in range(3)] == [[True], [True], [True]]
+
+
+@pytest.mark.parametrize("by", [OTHER, operator("ann@example.com")])
+def test_who_gave_an_address_takes_it_back_and_so_does_a_person(by: Actor) -> None:
+    """The twin: it is its own, or somebody looked; one alone is withdrawn."""
+    fronts = Fronts()
+    fronts.publish(0, THERE, by=OTHER)
+    assert fronts.publish(0, by=by) == [False]
+
+
+def test_who_gives_the_next_address_may_take_it_back() -> None:
+    """A Service that was handed over is the next one's; what only notes a condition is not."""
+    fronts = Fronts()
+    fronts.publish(0, THERE, by=OTHER)
+    fronts.publish(0, HERE)
+    fronts.publish(0, HERE, by=OTHER)
+    assert fronts.publish(0) == [False]
+
+
 def test_load_balancers_that_get_other_addresses_lose_none() -> None:
     """Another pool, and what was taken back and given again counts no more."""
     fronts = Fronts()

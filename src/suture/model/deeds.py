@@ -27,6 +27,8 @@ class What(IntEnum):
     version of those that were there."""
     ROLLED = 8
     """An actor had a workload replace its pods, the old before the new; noted of the actor."""
+    GIVEN = 9
+    """A Service or route was said to be reached elsewhere than before."""
 
 
 class Deed(msgspec.Struct, frozen=True, gc=False):

@@ -45,6 +45,7 @@ from suture.impact.causes.counters import (
     unlabelled,
     with_machine,
 )
+from suture.impact.causes.given import remember_given
 from suture.impact.causes.leftout import remember_parts
 from suture.impact.causes.letgo import remember_let_go
 from suture.impact.causes.lowered import remember_numbers
@@ -193,6 +194,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
                 _remember_role(request, made, view, now)
     elif rewrites_status(request):
         _remember_status(request, view, now)
+        remember_given(request, view, now)
         remember_rounds(request, view, now)
     elif _gives_orders(request):
         # A number that no content has, and another each time.

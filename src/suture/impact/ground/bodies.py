@@ -81,6 +81,14 @@ def read_body(body: bytes) -> Body:
     return decoded(_body_decoder, body, Body())
 
 
+def addresses_given(body: bytes) -> set[str]:
+    """Return the addresses outside at which a Service or an Ingress is said to be reached."""
+    status = read_body(body).status
+    balancer = status.load_balancer if status is not None else None
+    given = (balancer.ingress if balancer is not None else None) or ()
+    return {one.ip or one.hostname for one in given} - {""}
+
+
 class _TrafficSpec(msgspec.Struct, rename="camel", gc=False):
     internal_traffic_policy: str = ""
 

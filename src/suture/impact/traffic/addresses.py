@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.effects import EntriesDropped, Victim
-from suture.impact.ground.bodies import read_body
+from suture.impact.ground.bodies import addresses_given
 from suture.impact.ground.change import Rewritten
 from suture.impact.ordinary.hands import made_lately
 from suture.impact.scene import Scene, victim_of
@@ -76,14 +76,6 @@ def _left(scene: Scene, service: Victim) -> Iterable[EntriesDropped]:
             readers=0,
             critical=True,
         )
-
-
-def addresses_given(body: bytes) -> set[str]:
-    """Return the addresses outside at which a Service or an Ingress is said to be reached."""
-    status = read_body(body).status
-    balancer = status.load_balancer if status is not None else None
-    given = (balancer.ingress if balancer is not None else None) or ()
-    return {one.ip or one.hostname for one in given} - {""}
 
 
 def _reached(scene: Scene) -> set[str]:

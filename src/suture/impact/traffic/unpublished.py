@@ -11,22 +11,20 @@ Source: networking/v1 IngressStatus and core/v1 ServiceStatus, which whoever ser
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
+from suture.impact.causes.given import GIVEN_TO, given_by_another
 from suture.impact.causes.labelled import kept_beside
 from suture.impact.effects import EntriesDropped
-from suture.impact.ground.bodies import annotations_of
+from suture.impact.ground.bodies import addresses_given, annotations_of
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.copies import went
 from suture.impact.ordinary.sweeps import is_swept
 from suture.impact.scene import Scene
-from suture.impact.traffic.addresses import addresses_given
+from suture.model.actor import is_person
 from suture.model.deeds import What
 from suture.model.graph import GraphView
-from suture.model.names import INGRESSES, SERVICES
+from suture.model.names import SERVICES
 from suture.model.objects import LOAD_BALANCER, RouteFacts, ServiceFacts
-
-_PUBLISHED: Final = frozenset({INGRESSES, SERVICES})
 
 
 def writes_status(change: Change) -> bool:
@@ -37,11 +35,12 @@ def writes_status(change: Change) -> bool:
 def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
     """Tell of an Ingress or a load balancer before Ready pods that is reached nowhere any more.
 
-    Critical where the actor has done so to others within the hour, and they are so still.
+    Critical where the actor has done so to others within the hour, and they are so still; or where
+    it is a machine, and another gave the address: what of it is whose, these two do not agree.
     """
     request, view = scene.request, scene.view
     resource = request.gvr.resource
-    if request.subresource != "status" or resource not in _PUBLISHED:
+    if request.subresource != "status" or resource not in GIVEN_TO:
         return
     had = sorted(addresses_given(request.old_body))
     row = view.find(request.key) if had and not addresses_given(request.new_body) else None
@@ -57,8 +56,17 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
         dropped=len(had),
         entries=tuple(had[: scene.limit]),
         readers=0,
-        critical=is_swept(scene, others, lambda one: _is_nowhere(scene, one), What.STATUS),
+        critical=_is_of_another(scene)
+        or is_swept(scene, others, lambda one: _is_nowhere(scene, one), What.STATUS),
     )
+
+
+def _is_of_another(scene: Scene) -> bool:
+    """Whether a machine takes back an address that another is known to have given."""
+    request, now = scene.request, scene.now
+    if now is None or is_person(request.user.username):
+        return False
+    return given_by_another(request, scene.view, now)
 
 
 def _leads(view: GraphView, row: int) -> bool:
