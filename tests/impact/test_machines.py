@@ -15,11 +15,12 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
-from suture.model.names import NODES, PODS, Resource
+from suture.model.names import NODES, PODS, Propagation, Resource
 from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts
-from suture.model.request import Request
+from suture.model.request import DeleteOptions, Request
 
 MACHINES = Resource("fleet.example.com", "machines")
+CLAIMS_OF_NODES = Resource("fleet.example.com", "nodeclaims")
 ROOMY = NodeFacts(ready=True, cpu_m=4000, memory_mi=8192, pods=110)
 KEPT = ("fleet.example.com/drain",)
 
@@ -134,6 +135,62 @@ def test_nodes_of_machines_that_went_lately_are_leaving() -> None:
 
     (node,) = effects(impact_of(removed(second, {"nodeName": "node-1"}), view), CapacityLost)
     assert node.leaving == 1
+
+
+def owning(count: int = 3, *, finalizers: tuple[str, ...] = KEPT) -> list[ClusterObject]:
+    """Make machines that say nothing of themselves, each the owner of a node in use."""
+    named = [thing(CLAIMS_OF_NODES, f"claim-{n}") for n in range(count)]
+    machines = [msgspec.structs.replace(one, finalizers=finalizers) for one in named]
+    made: list[ClusterObject] = list(machines)
+    for n, one in enumerate(machines):
+        node = thing(NODES, f"node-{n}", facts=ROOMY)
+        made.append(msgspec.structs.replace(node, owners=(owner(one),)))
+        pods = workload(f"web-{n}")
+        on_it = PodFacts(ready=True, node=f"node-{n}")
+        made += [
+            msgspec.structs.replace(each, facts=on_it) if each.key.resource == PODS else each
+            for each in pods
+        ]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "propagation", "how"),
+    [
+        pytest.param(KEPT, None, "cordoned", id="it drains its node first"),
+        pytest.param(KEPT, Propagation.BACKGROUND, "cordoned", id="the same"),
+        pytest.param(KEPT, Propagation.FOREGROUND, "deleted", id="the node is collected at once"),
+        pytest.param((), None, "deleted", id="nothing drains it"),
+    ],
+)
+def test_a_node_that_names_its_machine_goes_after_it(
+    finalizers: tuple[str, ...], propagation: Propagation | None, how: str
+) -> None:
+    """The collector waits for the machine, and the machine for who drains the node."""
+    made = owning(finalizers=finalizers)
+    options = DeleteOptions(propagation=propagation)
+    request = msgspec.structs.replace(delete(made[0]), options=options)
+
+    (node,) = effects(impact_of(request, GraphView(graph_of(made))), CapacityLost)
+
+    assert (node.how, node.nodes, node.running) == (how, 1, 1)
+
+
+def test_machines_that_go_one_after_the_other_close_their_nodes() -> None:
+    """Their nodes count as closed, and not as gone, as long as nobody drained them."""
+    made = owning()
+    graph = graph_of(made)
+    view = GraphView(graph, History())
+    for one in made[:2]:
+        request = delete(one)
+        change = project(request, view)
+        remember(request, change, view, START)
+        for row in (*change.direct, *change.cascaded):
+            graph.leave(view.uid(row))
+
+    (node,) = effects(impact_of(delete(made[2]), view), CapacityLost)
+
+    assert (node.how, node.leaving, node.gone) == ("cordoned", 2, 0)
 
 
 @pytest.mark.parametrize(

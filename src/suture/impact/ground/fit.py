@@ -168,7 +168,8 @@ class Open:
             if isinstance(one, NodeFacts) and is_open(one)
         }
         counts = Counter(self._numbers)
-        shut = sum(is_open(view.facts(row)) for row in closed)
+        # WHY not what is gone: it is not among the rows to begin with.
+        shut = sum(is_open(view.facts(row)) for row in closed if not view.gone(row))
         self._count = sum(counts[number] for number in self._open) - shut
 
     def __len__(self) -> int:

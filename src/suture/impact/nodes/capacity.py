@@ -16,11 +16,10 @@ from msgspec.structs import replace
 
 from suture.impact.causes.counters import with_machine
 from suture.impact.effects import CapacityLost, Victim
-from suture.impact.ground.builtin import BUILT_IN
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unplaced
 from suture.impact.ground.kinds import is_custom
-from suture.impact.ground.machines import node_behind
+from suture.impact.ground.machines import holder, is_kept_with_machine, node_behind
 from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.nodes.apart import only_closes, sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
@@ -30,7 +29,7 @@ from suture.impact.nodes.rooted import rooted
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
-from suture.model.names import DAEMON_SETS, NODES, Resource
+from suture.model.names import DAEMON_SETS, NODES, Propagation, Resource
 from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, WorkloadFacts
 from suture.model.placement import NO_EXECUTE, OUT_OF_SERVICE, REPELS, Placement, Taint
 
@@ -110,12 +109,18 @@ def _crowding_out(scene: Scene, rows: list[int]) -> Iterator[CapacityLost]:
 def _is_held(scene: Scene, row: int) -> bool:
     """Whether a finalizer of somebody's keeps a node that is deleted, until it is empty.
 
-    It takes no new pods from then on, and loses none: who keeps it drains it first, and lifts the
-    finalizer then, which is weighed as the end that it is.
+    Its own, or one of the machine along with which it goes. It takes no new pods from then on, and
+    loses none: who keeps it drains it first, and lifts the finalizer then, which is weighed as the
+    end that it is.
     """
+    view = scene.view
     if scene.change.rewritten is not None:
         return False
-    return any(one not in BUILT_IN for one in scene.view.finalizers(row))
+    if holder(view, row):
+        return True
+    if row in scene.direct or scene.request.options.propagation is Propagation.FOREGROUND:
+        return False
+    return is_kept_with_machine(view, row)
 
 
 def _rewritten(

@@ -12,6 +12,7 @@ from typing import Final
 
 from suture.impact.causes.counters import ended_in_use
 from suture.impact.ground.fit import Asked, Open, is_shut, movable
+from suture.impact.ground.machines import is_kept_with_machine
 from suture.impact.scene import Scene
 from suture.model.deeds import What
 from suture.model.graph import GraphView
@@ -70,7 +71,7 @@ class Closing:
         return len(self.rows) + self.gone + self.lost - lately - longer
 
     def _add(self, name: str, ago_s: int) -> None:
-        row, lately = self._view.find(ObjectKey(NODES, "", name)), ago_s <= TEN_MINUTES_S
+        row, lately = self._find(name), ago_s <= TEN_MINUTES_S
         if row is None:
             lost = lately and self._ended_in_use(name)
             self.lost += lost
@@ -85,6 +86,19 @@ class Closing:
             self._drained += 1
         else:
             self._drained_long += 1
+
+    def _find(self, name: str) -> int | None:
+        """Return a node that is there, or is to go once its machine is; None where there is none.
+
+        WHY: what was admitted counts as done, and who keeps the machine is to drain the node first.
+        """
+        view, key = self._view, ObjectKey(NODES, "", name)
+        shown = view.seen(key)
+        if shown is None or not view.gone(shown) or not is_kept_with_machine(view, shown):
+            return view.find(key)
+        machines = [one.row for one in view.owners(shown)]
+        going = all(view.gone(one) or view.terminating(one) for one in machines)
+        return shown if going else None
 
     def _counts(self, row: int, ago_s: int) -> bool:
         """Whether a node that was closed so long ago counts as closed.
