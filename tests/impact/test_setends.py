@@ -111,6 +111,37 @@ def test_a_claim_of_a_shard_that_is_wanted_no_more(
     assert lost.explained is explains
 
 
+@pytest.mark.parametrize(
+    ("left", "wanted", "explains"),
+    [
+        pytest.param(1, 1, True, id="as many are left as are wanted"),
+        pytest.param(2, 1, True, id="more are left"),
+        pytest.param(1, 2, False, id="one went too many"),
+        pytest.param(0, 0, False, id="none is wanted"),
+        pytest.param(1, None, False, id="nothing was lowered"),
+    ],
+)
+def test_a_claim_of_a_copy_that_is_wanted_no_more(
+    left: int, wanted: int | None, *, explains: bool
+) -> None:
+    """Each copy has a set of its own; the number of copies was lowered, and its set went."""
+    root, history = database(going=False), History()
+    gone = members(root)
+    history.note_removed(gone.uid, gone.key, START, owners=gone.owners)
+    if wanted is not None:
+        history.writes.note_fewer(root.uid, str(STATEFUL_SETS), wanted)
+    beside = [
+        thing(STATEFUL_SETS, f"shop-copy-{n}", "prod", owners=[owner(root)], facts=gone.facts)
+        for n in range(left)
+    ]
+    view = GraphView(graph_of(CLAIM, VOLUME, root, beside), history)
+
+    impact = impact_of(delete(CLAIM), view, now=START.plus_s(60))
+
+    (lost,) = (one for one in effects(impact, DataLost) if one.holder.uid == CLAIM.uid)
+    assert lost.explained is explains
+
+
 def test_a_set_of_the_next_life_counts_and_not_the_one_before() -> None:
     """A stale operator clears what a new resource of the old name has made."""
     before = replace(members(replace(database(), uid="of-before")), uid="set-of-before")

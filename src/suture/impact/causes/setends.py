@@ -36,9 +36,24 @@ def set_ends(view: GraphView, row: int) -> bool:
         if found is not None and view.alive(found):
             return _goes(view, view.controller(found))
     return any(
-        _goes(view, one) or (is_beyond(view, one, STATEFUL_SETS, row) and not mounting(view, row))
+        _goes(view, one) or (_wants_fewer(view, one, row) and not mounting(view, row))
         for one in _controllers_of_gone(view, key)
     )
+
+
+def _wants_fewer(view: GraphView, parent: int, claim: int) -> bool:
+    """Whether the set of a claim went since its resource wants fewer.
+
+    Its label says which it was, or as many are left as are wanted: had more gone, nobody would know
+    which of them was meant.
+    """
+    if is_beyond(view, parent, STATEFUL_SETS, claim):
+        return True
+    wanted = view.history.writes.sizes(view.uid(parent)).get(str(STATEFUL_SETS))
+    if not wanted:
+        return False
+    left = view.among(view.staying(view.children_of(parent)), STATEFUL_SETS)
+    return sum(not view.terminating(one) for one in left) >= wanted
 
 
 def _controllers_of_gone(view: GraphView, claim: ObjectKey) -> Iterator[int]:
