@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import msgspec
 import pytest
 
 from support.asking import effects, impact_of
-from support.cluster import START, delete, operator, thing, view_of
-from suture.impact.effects import DataLost
+from support.cluster import START, delete, graph_of, operator, thing, view_of
+from support.writes import body, write
+from suture.impact.causes.recent import remember
+from suture.impact.effects import DataLost, ExternalDeleted
+from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
 from suture.model.facts import SnapshotContentFacts
+from suture.model.graph import GraphView
+from suture.model.history import History
 from suture.model.names import CLAIMS, CRDS, SNAPSHOT_CONTENTS, SNAPSHOTS, Resource
 from suture.model.objects import ClaimFacts, ClusterObject, CrdFacts, CustomFacts, Ended
+from suture.model.request import Request
 
 BACKUPS = Resource("keep.example.com", "backups")
 BY = operator("system:serviceaccount:keep:server")
@@ -59,3 +67,52 @@ def test_what_a_backup_that_is_done_is_made_of() -> None:
 )
 def test_what_may_go(gone: ClusterObject, there: list[ClusterObject], by: Actor) -> None:
     assert not is_last(gone, *there, by=by)
+
+
+SINCE = datetime.fromtimestamp(START.utc_s - 60, UTC).isoformat()
+LATER = datetime.fromtimestamp(START.utc_s + 60, UTC).isoformat()
+
+
+def status_written(was: str, becomes: str, until: str) -> Request:
+    """Write how far a backup is that is kept until a moment."""
+    old, new = (
+        body(
+            "Backup", "nightly", "keep", apiVersion="keep.example.com/v1",
+            status={"phase": phase, "expiration": until},
+        )
+        for phase in (was, becomes)
+    )  # fmt: skip
+    made = write(BACKUPS, old, new, subresource="status")
+    return msgspec.structs.replace(made, old=backup(), new=backup(Ended.NO), user=BY.user)
+
+
+def erased(request: Request, *, by: Actor = BY, minutes: int = 1) -> tuple[bool, int]:
+    """Whether the end of a content is explained after a write, as data and as what is outside."""
+    content = msgspec.structs.replace(CONTENT, labels={"keep.example.com/backup-name": "nightly"})
+    view = GraphView(graph_of(DEFINED, content, backup()), History())
+    remember(request, project(request, view), view, START)
+    now = START.plus_s(60 * minutes)
+    impact = impact_of(delete(content, by=by), view, by=by, now=now)
+    (data,) = effects(impact, DataLost)
+    (outside,) = effects(impact, ExternalDeleted)
+    return data.explained, outside.explained
+
+
+def test_what_a_backup_is_made_of_goes_once_its_time_is_over() -> None:
+    """The twin: the tool says that the backup goes, and takes what is behind it first."""
+    assert erased(status_written("Completed", "Deleting", SINCE)) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "by", "minutes"),
+    [
+        pytest.param(status_written("Completed", "Deleting", LATER), BY, 1, id="to-be-kept"),
+        pytest.param(status_written("Completed", "Deleting", ""), BY, 1, id="for-ever"),
+        pytest.param(status_written("Completed", "Deleting", "soon"), BY, 1, id="odd"),
+        pytest.param(status_written("Completed", "Completed", SINCE), BY, 1, id="not-given-up"),
+        pytest.param(status_written("Completed", "Deleting", SINCE), BY, 90, id="long-ago"),
+        pytest.param(status_written("Completed", "Deleting", SINCE), PERSON, 1, id="a-person"),
+    ],
+)
+def test_what_a_backup_is_made_of_is_kept(asked: Request, by: Actor, minutes: int) -> None:
+    assert erased(asked, by=by, minutes=minutes) == (False, 0)

@@ -234,3 +234,8 @@ def to_change(uid: str) -> str:
 def turned(uid: str) -> str:
     """Name the counter of routes that left a Service for another, and of webhooks that left it."""
     return f"turned/{uid}"
+
+
+def expired(uid: str) -> str:
+    """Name the counter of how something was given up that was to be kept until a moment ago."""
+    return f"expired/{uid}"

@@ -45,6 +45,7 @@ from suture.impact.causes.counters import (
     unlabelled,
     with_machine,
 )
+from suture.impact.causes.expired import remember_expired
 from suture.impact.causes.given import remember_given
 from suture.impact.causes.leftout import remember_parts
 from suture.impact.causes.letgo import remember_let_go
@@ -195,6 +196,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     elif rewrites_status(request):
         _remember_status(request, view, now)
         remember_given(request, view, now)
+        remember_expired(request, view, now)
         remember_rounds(request, view, now)
     elif _gives_orders(request):
         # A number that no content has, and another each time.
@@ -215,6 +217,7 @@ def _remember_custom(request: Request, change: Change, view: GraphView, now: Now
     if not rewrites_custom(request) or change.direct:
         return
     remember_parts(request, view, now)
+    remember_expired(request, view, now)
     remember_pruned(request, view, now)
     remember_let_go(request, view, now)
     remember_leave(request, view, now)

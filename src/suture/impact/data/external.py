@@ -14,6 +14,7 @@ from typing import Final
 
 from suture.impact.causes.counters import remover
 from suture.impact.causes.parents import is_kept_in_api, set_of
+from suture.impact.data.ofbackup import is_of_expired
 from suture.impact.data.storage import DELETE, names_only, reclaim_of
 from suture.impact.effects import ExternalDeleted
 from suture.impact.ground.bodies import node_named
@@ -76,6 +77,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
                 scene.causes.explains(row)
                 or _is_machine(scene, row)
                 or names_only(scene, row)
+                or is_of_expired(scene, row)
                 or _is_errand(scene, row)
                 or _never_joined(scene, row)
             )

@@ -1,4 +1,4 @@
-"""Snapshots of which a backup is made that is done, and stays.
+"""Snapshots of which a backup is made: one that is done and stays, or one whose time is over.
 
 Beside `storage`, for which what a snapshot was taken of is a copy of it: here it is not, as of what
 a backup is to bring back only the hour counts. The tool that makes backups takes its snapshots away
@@ -9,6 +9,9 @@ LIMIT: of who runs elsewhere than its backups are, nothing is known.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from suture.impact.causes.counters import expired
 from suture.impact.causes.labelled import kept_beside
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
@@ -18,14 +21,24 @@ from suture.model.objects import CustomFacts, Ended
 
 def is_of_kept(scene: Scene, row: int) -> bool:
     """Whether a machine deletes a snapshot by its name whose backup is done, and stays."""
+    return any(scene.stays(one) and _is_done(scene.view, one) for one in _backups(scene, row))
+
+
+def is_of_expired(scene: Scene, row: int) -> bool:
+    """Whether a machine does so as its backup was given up, whose time was over by its own word."""
+    view = scene.view
+    return any(scene.counted(expired(view.uid(one))) > 0 for one in _backups(scene, row))
+
+
+def _backups(scene: Scene, row: int) -> Iterator[int]:
+    """Yield the backups that the labels of a snapshot name, which a machine deletes by its name."""
     view, identity = scene.view, scene.actor.user.username
     if scene.change.direct != (row,) or account_of(identity) is None:
-        return False
-    return any(
-        one is not None and scene.stays(one) and _is_done(view, one)
-        for label, name in view.labels(row).items()
-        for one in map(view.find, kept_beside(view, label, name, identity))
-    )
+        return
+    for label, name in view.labels(row).items():
+        for key in kept_beside(view, label, name, identity):
+            if (one := view.find(key)) is not None:
+                yield one
 
 
 def _is_done(view: GraphView, row: int) -> bool:

@@ -18,7 +18,7 @@ from typing import Final
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import attached, mounting, statefulset_of
 from suture.impact.causes.sizes import asked_for, resize_explained
-from suture.impact.data.ofbackup import is_of_kept
+from suture.impact.data.ofbackup import is_of_expired, is_of_kept
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.ground.bodies import claim_uid
 from suture.impact.ground.change import Change, Resized
@@ -375,7 +375,8 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
         last_copy=not (sources or others) or is_of_kept(scene, row),
         direct=row in scene.direct,
         explained=scene.causes.explains(row)
-        or (content is not None and names_only(scene, content)),
+        or (content is not None and names_only(scene, content))
+        or is_of_expired(scene, row),
         reversible=policy == RETAIN,
         confidence=Confidence.EXACT if policy else Confidence.UNKNOWN,
     )

@@ -11,10 +11,9 @@ LIMIT: what is deleted by a retention of its own before that moment counts as we
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
-from suture.impact.ground.bodies import until_of
+from suture.impact.ground.bodies import kept_until, until_of
 from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.model.actor import account_of
@@ -35,12 +34,8 @@ def is_unexpired(scene: Scene, row: int) -> bool:
         return False
     if account_of(scene.actor.user.username) is None:
         return False
-    word, until = until_of(scene.request.old_body)
-    if not until or any(part in word.lower() for part in _FAILED):
+    word, _ = until_of(scene.request.old_body)
+    if any(part in word.lower() for part in _FAILED):
         return False
-    try:
-        moment = datetime.fromisoformat(until)
-    except ValueError:
-        return False
-    # WHY a zone: a time without one would be read in that of the machine Suture runs on.
-    return moment.tzinfo is not None and moment.timestamp() > now.utc_s
+    until = kept_until(scene.request.old_body)
+    return until is not None and until > now.utc_s

@@ -10,6 +10,7 @@ apiregistration/v1 `caBundle`.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
@@ -244,6 +245,19 @@ def until_of(body: bytes) -> tuple[str, str]:
     said = decoded(_kept_decoder, body, _Kept()).status or _KeptStatus()
     ends = said.expiration, said.expiration_time, said.expiration_timestamp, said.expires_at
     return said.phase or said.state, next((one for one in ends if one), "")
+
+
+def kept_until(body: bytes) -> float | None:
+    """Return until when an object's status says that it is kept, in s since the epoch, if it does.
+
+    WHY a zone: a time without one would be read in that of the machine Suture runs on.
+    """
+    _, until = until_of(body)
+    try:
+        moment = datetime.fromisoformat(until) if until else None
+    except ValueError:
+        return None
+    return moment.timestamp() if moment is not None and moment.tzinfo is not None else None
 
 
 class _Reference(msgspec.Struct, gc=False):
