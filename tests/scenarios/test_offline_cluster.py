@@ -788,6 +788,49 @@ def on_hosts(*names: str, label: str = "kubernetes.io/hostname") -> Object:
     return {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
 
 
+DISK: Object = {
+    "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"},
+    "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "",
+        "persistentVolumeReclaimPolicy": "Retain",
+    },
+}  # fmt: skip
+
+
+def of_disk(name: str) -> Object:
+    """Return a claim that asks for the volume by its name."""
+    return {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "storageClassName": "", "volumeName": "disk",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }  # fmt: skip
+
+
+def test_a_volume_is_free_again_once_its_claim_is_taken_off_it() -> None:
+    """Kept when its claim went, it is offered to the next only then."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        claims = "/api/v1/namespaces/shop/persistentvolumeclaims"
+
+        async def phase(path: str) -> str:
+            return str((await client.get(path))["status"]["phase"])
+
+        volume = "/api/v1/persistentvolumes/disk"
+        assert await phase(f"{claims}/data") == "Bound"
+        await client.delete(f"{claims}/data")
+        await client.create(claims, of_disk("next"))
+        assert (await phase(volume), await phase(f"{claims}/next")) == ("Released", "Pending")
+
+        await client.patch(volume, {"spec": {"claimRef": None}}, type="merge")
+
+        assert (await phase(volume), await phase(f"{claims}/next")) == ("Bound", "Bound")
+
+    on_a_cluster_of(body, pinned("web"), DISK, of_disk("data"))
+
+
 def test_a_pod_goes_where_its_affinity_and_its_volume_are() -> None:
     """And waits where no node is that; what asks for nothing goes to the emptiest."""
     nodes = dressed("nodes", count=3)

@@ -6,10 +6,15 @@ Source: the persistent volume binder; the pvc and pv protection controllers.
 
 from __future__ import annotations
 
+from typing import Final
+
 from suture.lab.scenarios.offline.defaults import CLAIM_PROTECTION, VOLUME_PROTECTION
 from suture.lab.scenarios.offline.lifecycle import PERSISTENT_VOLUMES, lift
 from suture.lab.scenarios.offline.store import Store, Thing
 from suture.model.names import CLAIMS, PODS
+
+RELEASED: Final = "Released"
+"""The phase of a volume whose claim is gone."""
 
 
 class Volumes:
@@ -21,6 +26,7 @@ class Volumes:
         self._unbound: dict[str, None] = {}
         self._held: dict[str, None] = {}
         self._released: list[Thing] = []
+        self._forgetful: dict[str, None] = {}
         self._look_again = False
 
     def on(self, before: Thing | None, after: Thing | None) -> None:
@@ -36,13 +42,24 @@ class Volumes:
                 self._held[after.uid] = None
             elif after is not None and after.key.resource == CLAIMS and not _bound(after):
                 self._unbound[after.uid] = None
+            elif after is not None and after.status.get("phase") == RELEASED:
+                self._forgetful[after.uid] = None
             if after is None and before is not None and before.key.resource == CLAIMS:
                 self._released.append(before)
 
     def _release(self, claim: Thing) -> None:
         volume = self._store.find(PERSISTENT_VOLUMES, "", str(claim.spec.get("volumeName", "")))
         if volume is not None:
-            self._store.amend(volume, {"status": {"phase": "Released"}})
+            self._store.amend(volume, {"status": {"phase": RELEASED}})
+
+    def _free(self, uid: str) -> None:
+        """Offer a kept volume to others again, once somebody has taken its former claim off it.
+
+        SOURCE: persistent volume controller `syncVolume` (of a volume without a `claimRef`).
+        """
+        volume = self._store.life(uid)
+        if volume is not None and not volume.seen.terminating and not volume.spec.get("claimRef"):
+            self._store.amend(volume, {"status": {"phase": "Available"}})
 
     def work(self) -> bool:
         """Bind what can be bound, let go what nobody uses."""
@@ -52,6 +69,9 @@ class Volumes:
         released, self._released = self._released, []
         for claim in released:
             self._release(claim)
+        forgetful, self._forgetful = self._forgetful, {}
+        for uid in forgetful:
+            self._free(uid)
         unbound, self._unbound = self._unbound, {}
         for uid in unbound:
             waiting = self._store.life(uid)
