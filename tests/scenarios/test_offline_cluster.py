@@ -788,6 +788,26 @@ def on_hosts(*names: str, label: str = "kubernetes.io/hostname") -> Object:
     return {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
 
 
+def test_what_comes_last_has_owners_too() -> None:
+    """A quota is made after the pods that it would refuse, and its owner before it."""
+    owner = {"apiVersion": "tenants.example.com/v1", "kind": "Tenant", "name": "instance-0"}
+    tenants = dressed(
+        "crd-with-instances", count=1, kind="Tenant", group="tenants.example.com", scope="Cluster"
+    )
+    quota = {
+        "apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {"name": "pods", "namespace": "shop", "ownerReferences": [owner]},
+        "spec": {"hard": {"pods": "1"}},
+    }  # fmt: skip
+
+    async def body(_: Offline, client: OfflineClient) -> None:
+        made = await client.get("/api/v1/namespaces/shop/resourcequotas/pods")
+        above = await client.get("/apis/tenants.example.com/v1/tenants/instance-0")
+        assert made["metadata"]["ownerReferences"][0]["uid"] == above["metadata"]["uid"]
+
+    on_a_cluster_of(body, quota, *tenants, pinned("web"))
+
+
 DISK: Object = {
     "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"},
     "spec": {

@@ -80,7 +80,7 @@ async def populate(
             # WHY: the scheduler looks at what is Ready, and a story of nodes needs pods on them.
             await until_ready(cluster, [one for one in world.made if one["kind"] == "Node"])
     await _own_namespaces(cluster, world, wanted)
-    world.made += await _create_all(cluster, world, list(await before_last(waves[-1])))
+    await _create_wave(cluster, world, list(await before_last(waves[-1])))
     await _delete_marked(cluster, world)
 
 
