@@ -22,18 +22,25 @@ BEGAN = 100
 """The version from which on the model was told of writes."""
 
 
-def definition(*stored: str) -> Body:
-    """Make the definition of boxes, which may be stored in some versions."""
+def definition(*stored: str, written: int = 9_000) -> Body:
+    """Make the definition of boxes, which may be stored in some versions; `written`: its own."""
     names = {"plural": "boxes", "kind": "Box"}
     versions = [{"name": one, "served": True, "storage": one == "v2"} for one in ("v1", "v2")]
     spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": versions}
     version = "apiextensions.k8s.io/v1"
     kind, status = "CustomResourceDefinition", {"storedVersions": list(stored)}
-    return body(kind, str(BOXES), "", apiVersion=version, spec=spec, status=status)
+    metadata = {"resourceVersion": str(written)}
+    return body(
+        kind, str(BOXES), "", apiVersion=version, spec=spec, status=status, metadata=metadata
+    )
 
 
 def cluster(
-    boxes: Mapping[str, int | str], *, began: str = str(BEGAN), history: History | None = None
+    boxes: Mapping[str, int | str],
+    *,
+    began: str = str(BEGAN),
+    history: History | None = None,
+    written: int = 9_000,
 ) -> GraphView:
     """See boxes of some versions, of which the model was told since `began`."""
     made = (
@@ -43,7 +50,7 @@ def cluster(
         )
         for name, one in boxes.items()
     )
-    graph = graph_of(trimmed(CRDS, definition("v1", "v2")), made)
+    graph = graph_of(trimmed(CRDS, definition("v1", "v2", written=written)), made)
     graph.heard(BOXES, "9000", START.mono_ns)
     graph.freshness[BOXES].began = began
     return GraphView(graph, history or History())
@@ -74,6 +81,16 @@ def test_nobody_wrote_them_anew() -> None:
 def test_they_were_written_anew(boxes: Mapping[str, int | str], left: int) -> None:
     """As they are, which changes nothing but their version: so they are migrated."""
     assert sum(one.current for one in told(cluster(boxes), "v2")) == left
+
+
+@pytest.mark.parametrize(("written", "left"), [(50, 0), (70, 1), (100, 2), (200, 2)])
+def test_what_was_written_after_the_definition_is_stored_as_that_says(
+    written: int, left: int
+) -> None:
+    """To write it as it is changes nothing then, and it is in no former version."""
+    view = cluster({"one": 60, "two": 80}, written=written)
+
+    assert sum(one.current for one in told(view, "v2")) == left
 
 
 def test_where_the_model_was_told_nothing_nothing_is_known() -> None:

@@ -42,7 +42,9 @@ def stored_before(view: GraphView, resource: Resource) -> int:
     """Return how many instances nobody has written since the last version came.
 
     Where that was before the model was told of their writes, since then: what it was not told of
-    may have been before the version. None where the versions are no numbers.
+    may have been before the version. Not what was written after the definition was last: it is
+    stored in the version of today, and to write it as it is changes nothing, its own version
+    neither. None where the versions are no numbers.
     LIMIT: a version that one brings of whom Suture is not asked counts as one of before.
     """
     row = view.crd(resource)
@@ -50,9 +52,10 @@ def stored_before(view: GraphView, resource: Resource) -> int:
         return 0
     came = view.history.writes.latest(view.key(row), What.STORED)
     since = _number(view.told_since(resource)) if came is None else came
-    if since is None:
+    defined = _number(view.version(row))
+    if since is None or defined is None:
         return 0
-    return sum(one <= since for one in _versions(view, resource))
+    return sum(one <= min(since, defined) for one in _versions(view, resource))
 
 
 def _versions(view: GraphView, resource: Resource) -> list[int]:
