@@ -237,3 +237,72 @@ def test_what_answered_a_webhook_goes_after_its_configuration(*, again: bool) ->
 
     assert emptied(view) == [not again]
     assert emptied(GraphView(graph, History())) == [False], "it is remembered, not guessed"
+
+
+class Turned(Cluster):
+    """The same two versions behind one Service, which selects the first."""
+
+    def __init__(self, ready: int = 2) -> None:
+        super().__init__(ready=ready)
+        for one in (self.old[1], self.new[1]):
+            self.graph.remove(one.key)
+        self.graph.remove(route("blue").key)
+        self.front = self.selecting("blue")
+        self.graph.put(self.front)
+
+    def selecting(self, app: str) -> ClusterObject:
+        return thing(SERVICES, "front", "shop", facts=ServiceFacts(Selector.of({"app": app})))
+
+    def turn(self, *to: str, ago_s: float = 60) -> None:
+        """Have the Service select another version."""
+        (app,) = to
+        request = update(self.front, after := self.selecting(app))
+        now = Now(START.mono_ns - int(ago_s * 10**9), START.utc_s - ago_s)
+        remember(request, project(request, self.view), self.view, now)
+        self.graph.put(after)
+        self.front = after
+
+
+def test_a_workload_that_its_service_was_turned_from() -> None:
+    """Blue and green behind one Service: the one that it selects no more goes."""
+    cluster = Turned()
+    cluster.turn("green")
+
+    assert cluster.gone(cluster.old[0]) == (True, True)
+    assert cluster.gone(cluster.new[0]) == (False, False)
+
+
+def test_a_service_that_was_turned_back() -> None:
+    """What serves again stays, and the other one goes."""
+    cluster = Turned()
+    cluster.turn("green", ago_s=600)
+    cluster.turn("blue")
+
+    assert cluster.gone(cluster.old[0]) == (False, False)
+    assert cluster.gone(cluster.new[0]) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("ready", "ago_s"),
+    [
+        pytest.param(1, 60, id="fewer serve now"),
+        pytest.param(0, 60, id="none serves now"),
+        pytest.param(2, HOUR_S + 60, id="long ago"),
+    ],
+)
+def test_a_workload_that_nothing_stands_in_for(ready: int, ago_s: float) -> None:
+    """The twin: nobody can tell that it is of no use."""
+    cluster = Turned(ready)
+    cluster.turn("green", ago_s=ago_s)
+
+    assert not cluster.gone(cluster.old[0])[0]
+
+
+def test_a_workload_that_no_service_ever_reached() -> None:
+    """That no Service reaches it says nothing: it may be at work by itself."""
+    cluster = Turned()
+    other = version("worker")[0]
+    cluster.graph.put(other)
+    cluster.turn("green")
+
+    assert not cluster.gone(other)[0]

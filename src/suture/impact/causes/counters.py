@@ -232,7 +232,7 @@ def to_change(uid: str) -> str:
 
 
 def turned(uid: str) -> str:
-    """Name the counter of routes that left a Service for another, and of webhooks that left it."""
+    """Name the counter of routes and webhooks that left a Service, and of Services a workload."""
     return f"turned/{uid}"
 
 

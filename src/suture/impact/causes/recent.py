@@ -354,7 +354,7 @@ def _remember_rewriting(
         writes.count(restarts_by(identity), now)
     if request.key.resource == NODES and writes.latest(request.key, What.WROTE) != value:
         _remember_labels(before, after, identity, view, now)
-    if is_route(request.gvr.resource):
+    if is_route(request.gvr.resource) or request.key.resource == SERVICES:
         remember_turn(made, view, now)
     if request.key.resource == NAMESPACES:
         remember_let_go(request, view, now)

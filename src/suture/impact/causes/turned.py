@@ -1,4 +1,4 @@
-"""Services that routes left for others that serve as many, or webhooks: their traffic has left.
+"""What traffic left: Services that routes or webhooks left, workloads that their Services left.
 
 Beside `replaced`, where the next Service reaches the same pods: here it has pods of its own. So the
 next version of an application is made under a name of its own, routes are led to it, and then the
@@ -15,8 +15,10 @@ from collections.abc import Collection
 from typing import Final
 
 from suture.impact.causes.counters import turned
+from suture.impact.causes.parents import maker_of
 from suture.impact.causes.resting import services_behind
 from suture.impact.ground.change import Rewritten
+from suture.impact.ground.readers import one_of_each
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -44,8 +46,10 @@ NO_READERS: Final = frozenset({Edge.SLICE_OF, Edge.OWNER})
 
 
 def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
-    """Remember which Services a route leaves for as many others with as many ready endpoints."""
+    """Remember what a route or a Service leaves for what serves as well."""
     old, new = made.facts_before, made.after.facts
+    if isinstance(old, ServiceFacts) and isinstance(new, ServiceFacts) and made.row is not None:
+        _remember_selection(made.row, old, new, view, now)
     if not isinstance(old, RouteFacts) or not isinstance(new, RouteFacts):
         return
     if old.services == new.services:
@@ -62,6 +66,20 @@ def remember_turn(made: Rewritten, view: GraphView, now: Now) -> None:
         return
     for row in left:
         view.history.writes.count(turned(view.uid(row)), now)
+
+
+def _remember_selection(
+    service: int, old: ServiceFacts, new: ServiceFacts, view: GraphView, now: Now
+) -> None:
+    """Remember which workloads a Service leaves for others with as many Ready pods."""
+    selector, had = new.selector, view.serving_count(service)
+    if old.selector is None or selector is None or selector == old.selector or not had:
+        return
+    if view.serving_selected(view.namespace(service), selector) < had:
+        return
+    for pod in one_of_each(view, view.classes_selected(service)[:TURNED]):
+        if not selector.matches(view.labels(pod)):
+            view.history.writes.count(turned(view.uid(maker_of(view, pod))), now)
 
 
 def remember_unread(gone: ClusterObject, view: GraphView, now: Now) -> None:
@@ -94,15 +112,20 @@ def traffic_left(view: GraphView, service: int, removed: Collection[int], now: N
     )
 
 
-def route_left(view: GraphView, service: int, now: Now | None) -> bool:
-    """Whether within the hour a route left a Service for another that serves, or a webhook did."""
+def route_left(view: GraphView, row: int, now: Now | None) -> bool:
+    """Whether within the hour a route or webhook left a Service, or a Service a workload."""
     writes = view.history.writes
-    return now is not None and bool(writes.counted(turned(view.uid(service)), now, HOUR_S))
+    return now is not None and bool(writes.counted(turned(view.uid(row)), now, HOUR_S))
 
 
 def left_behind(view: GraphView, row: int, removed: Collection[int], now: Now | None) -> bool:
-    """Whether traffic has left every Service behind which a workload's pods are, or would be."""
+    """Whether traffic has left every Service behind which a workload's pods are, or would be.
+
+    Or its Services were turned to others within the hour, and none reaches it any more.
+    """
     if now is None or not isinstance(view.facts(row), WorkloadFacts):
         return False
     services = services_behind(view, row)
-    return bool(services) and all(traffic_left(view, service, removed, now) for service in services)
+    if not services:
+        return route_left(view, row, now)
+    return all(traffic_left(view, service, removed, now) for service in services)
