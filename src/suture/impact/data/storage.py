@@ -18,6 +18,7 @@ from typing import Final
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import attached, mounting, statefulset_of
 from suture.impact.causes.sizes import asked_for, resize_explained
+from suture.impact.data.lastgood import is_last_good
 from suture.impact.data.ofbackup import is_of_expired, is_of_kept
 from suture.impact.effects import Confidence, DataLost
 from suture.impact.ground.bodies import claim_uid
@@ -372,7 +373,7 @@ def _snapshot(scene: Scene, row: int, content: int | None) -> DataLost:
         bound=content is not None,
         mounted=0,
         copies=len(sources) + len(others),
-        last_copy=not (sources or others) or is_of_kept(scene, row),
+        last_copy=not (sources or others) or is_of_kept(scene, row) or is_last_good(scene, row),
         direct=row in scene.direct,
         explained=scene.causes.explains(row)
         or (content is not None and names_only(scene, content))
