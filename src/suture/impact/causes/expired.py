@@ -17,7 +17,7 @@ from suture.model.request import Request
 
 
 def remember_expired(request: Request, view: GraphView, now: Now) -> None:
-    """Remember what is so given up, by whichever write of its status."""
+    """Remember what a write of its status gives up after its time."""
     old = request.old if is_custom(request.gvr.resource) else None
     until = kept_until(request.old_body) if old is not None else None
     if old is None or until is None or until > now.utc_s:

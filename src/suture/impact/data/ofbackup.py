@@ -25,7 +25,7 @@ def is_of_kept(scene: Scene, row: int) -> bool:
 
 
 def is_of_expired(scene: Scene, row: int) -> bool:
-    """Whether a machine does so as its backup was given up, whose time was over by its own word."""
+    """Whether a machine deletes a snapshot whose backup was given up once its time was over."""
     view = scene.view
     return any(scene.counted(expired(view.uid(one))) > 0 for one in _backups(scene, row))
 

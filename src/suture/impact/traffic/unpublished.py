@@ -36,7 +36,7 @@ def unpublished_effects(scene: Scene) -> Iterator[EntriesDropped]:
     """Tell of an Ingress or a load balancer before Ready pods that is reached nowhere any more.
 
     Critical where the actor has done so to others within the hour, and they are so still; or where
-    it is a machine, and another gave the address: what of it is whose, these two do not agree.
+    it is a machine, and another gave the address: the two do not agree whose Service it is.
     """
     request, view = scene.request, scene.view
     resource = request.gvr.resource
