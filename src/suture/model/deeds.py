@@ -6,10 +6,12 @@ Apart from `writes`, which counts them and is machine code.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Self
 
 import msgspec
 
 from suture.errors import InputError
+from suture.model.clock import Now
 
 
 class What(IntEnum):
@@ -37,6 +39,11 @@ class Deed(msgspec.Struct, frozen=True, gc=False):
     what: What
     identity: str
     value: int
+
+    @classmethod
+    def apart(cls, what: What, identity: str, now: Now) -> Self:
+        """Return a write that is told from every other: its value is one that no content has."""
+        return cls(what, identity, -now.mono_ns)
 
 
 class WritesError(InputError):

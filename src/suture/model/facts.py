@@ -19,6 +19,9 @@ Amount = int | str
 RETAIN = "Retain"
 """What becomes of a volume, or of a snapshot's content, that outlives what it was bound to."""
 
+RELEASED = "Released"
+"""The phase of a volume whose claim is gone. SOURCE: core/v1 PersistentVolumeStatus."""
+
 
 class VolumeFacts(
     msgspec.Struct, frozen=True, gc=False, array_like=True, tag_field="facts", tag="volume"

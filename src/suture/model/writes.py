@@ -26,6 +26,7 @@ TEN_MINUTES_S: Final = 600
 HOUR_S: Final = 3600
 DAY_S: Final = 24 * HOUR_S
 WEEK_S: Final = 7 * DAY_S
+MONTH_S: Final = 31 * DAY_S
 
 TRACKS: Final = 32_768
 """LIMIT: objects whose writes are remembered: nine writes of others each second for an hour; the

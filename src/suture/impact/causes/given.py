@@ -15,12 +15,12 @@ from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
 from suture.model.names import INGRESSES, SERVICES
 from suture.model.request import Request
-from suture.model.writes import number
+from suture.model.writes import MONTH_S, number
 
 GIVEN_TO: Final = frozenset({SERVICES, INGRESSES})
 """What addresses outside are given to, by a write of its status."""
 
-REMEMBERED_S: Final = 31 * 24 * 3600
+REMEMBERED_S: Final = MONTH_S
 """How long it is looked back: an address is given once, and kept for as long as the Service is."""
 
 
@@ -30,8 +30,7 @@ def remember_given(request: Request, view: GraphView, now: Now) -> None:
         return
     if addresses_given(request.old_body) == addresses_given(request.new_body):
         return
-    # A number that no content has, and another each time.
-    deed = Deed(What.GIVEN, request.user.username, -now.mono_ns)
+    deed = Deed.apart(What.GIVEN, request.user.username, now)
     view.history.writes.note(request.key, deed, now)
 
 

@@ -199,8 +199,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         remember_expired(request, view, now)
         remember_rounds(request, view, now)
     elif _gives_orders(request):
-        # A number that no content has, and another each time.
-        deed = Deed(What.WROTE, request.user.username, -now.mono_ns)
+        deed = Deed.apart(What.WROTE, request.user.username, now)
         view.history.writes.note(request.key, deed, now)
     if request.gvr.resource == PODS and request.operation is Operation.UPDATE:
         remember_member(request, view, now)
@@ -391,8 +390,7 @@ def _remember_closing(
         row = view.find(request.key)
         # WHY ready: one that is dead serves nobody, closed or not.
         if row is not None and old.ready and movable(view, row, Asked(view)):
-            # A number that is another each time.
-            writes.note(request.key, Deed(What.CLOSED, request.user.username, -now.mono_ns), now)
+            writes.note(request.key, Deed.apart(What.CLOSED, request.user.username, now), now)
     elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
         # WHY with a taint left: a dedicated node has one for good.
         writes.note_opened(request.key.name)
@@ -434,8 +432,7 @@ def _remember_role(request: Request, made: Rewritten, view: GraphView, now: Now)
 def _remember_status(request: Request, view: GraphView, now: Now) -> None:
     writes, key, identity = view.history.writes, request.key, request.user.username
     if writes.written(key, What.STATUS, now, TEN_MINUTES_S) < STATUS_NOTED:
-        # A number that no content has, and another each time.
-        writes.note(key, Deed(What.STATUS, identity, -now.mono_ns), now)
+        writes.note(key, Deed.apart(What.STATUS, identity, now), now)
         return
     for body in (request.old_body, request.new_body):
         writes.note(key, Deed(What.STATUS, identity, status_number(body)), now)

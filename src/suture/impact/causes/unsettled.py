@@ -38,8 +38,7 @@ def note_taken(view: GraphView, rows: Iterable[int], what: What, identity: str, 
     for pod in rows:
         owner = view.controller(pod) if view.resource(pod) == PODS else -1
         if owner >= 0 and _may_repeat(view, pod, what, identity, now):
-            # A number that no other removal has.
-            deed = Deed(what, identity, -now.mono_ns)
+            deed = Deed.apart(what, identity, now)
             view.history.writes.note(_place(view, owner), deed, now)
 
 

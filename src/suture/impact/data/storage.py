@@ -29,7 +29,7 @@ from suture.impact.ordinary.hands import made_lately, of_own_set
 from suture.impact.scene import Scene
 from suture.model.actor import account_of, is_person
 from suture.model.edges import Edge
-from suture.model.facts import RETAIN, SnapshotContentFacts, VolumeFacts
+from suture.model.facts import RELEASED, RETAIN, SnapshotContentFacts, VolumeFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -42,9 +42,6 @@ from suture.model.names import (
 )
 from suture.model.objects import ClaimFacts, ClusterObject, NodeFacts, WorkloadFacts
 from suture.model.placement import OUT_OF_SERVICE
-
-RELEASED: Final = "Released"
-"""The phase of a volume whose claim is gone. SOURCE: core/v1 PersistentVolumeStatus."""
 
 HOLDERS: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, VOLUME_ATTACHMENTS})
 """Kinds that stand for data."""

@@ -13,10 +13,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import SERVICE_ACCOUNT, account_of
 from suture.model.deeds import What
 from suture.model.names import CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, ObjectKey
-from suture.model.writes import number
-
-WROTE_S: Final = 31 * 24 * 3600
-"""How long it is looked back who wrote an object last."""
+from suture.model.writes import MONTH_S, number
 
 ACCOUNTS: Final = 64
 """LIMIT: accounts of one namespace that are asked whether they wrote an object, 1 us each."""
@@ -43,7 +40,7 @@ def written_beside(scene: Scene, key: ObjectKey, uid: str) -> ObjectKey | None:
     view, now = scene.view, scene.now
     if now is None:
         return None
-    last = view.history.writes.last(key, What.WROTE, now, WROTE_S)
+    last = view.history.writes.last(key, What.WROTE, now, MONTH_S)
     maker = view.history.created_by(uid) if last is None else ""
     if last is None and account_of(maker) is None:
         return None

@@ -57,7 +57,7 @@ from suture.model.names import (
     ObjectKey,
 )
 from suture.model.objects import ApiServiceFacts, ClusterObject
-from suture.model.writes import number
+from suture.model.writes import MONTH_S, number
 
 LOOKED_AT: Final = 64
 """LIMIT: objects of one collection that are asked whose they are, and releases and applications
@@ -79,7 +79,7 @@ CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 DEPLOYED: Final = "deployed"
 """What the record in force of a release says of it. SOURCE: Helm, `release.Status`."""
 
-MOVED_S: Final = 31 * 24 * 3600
+MOVED_S: Final = MONTH_S
 """How long it is looked back who moved a Service last; a failover may be weeks ago."""
 
 RUNNING: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)

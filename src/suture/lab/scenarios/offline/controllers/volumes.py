@@ -6,15 +6,11 @@ Source: the persistent volume binder; the pvc and pv protection controllers.
 
 from __future__ import annotations
 
-from typing import Final
-
 from suture.lab.scenarios.offline.defaults import CLAIM_PROTECTION, VOLUME_PROTECTION
 from suture.lab.scenarios.offline.lifecycle import PERSISTENT_VOLUMES, lift
 from suture.lab.scenarios.offline.store import Store, Thing
+from suture.model.facts import RELEASED
 from suture.model.names import CLAIMS, PODS
-
-RELEASED: Final = "Released"
-"""The phase of a volume whose claim is gone."""
 
 
 class Volumes:
