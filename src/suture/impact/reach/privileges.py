@@ -15,6 +15,7 @@ from suture.impact.ground.builtin import CONTROLLERS, OF_SYSTEM
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.copies import is_for_former
+from suture.impact.ordinary.hands import is_dropped
 from suture.impact.ordinary.keepers import told_by_parent
 from suture.impact.ordinary.rebound import is_rebound
 from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
@@ -258,6 +259,7 @@ def _lost(
                 running=running,
                 wiped=wiped,
                 explained=row is not None
+                and not _is_stripped(scene, subject, row, gone)
                 and (
                     scene.causes.explains(row)
                     or (
@@ -270,6 +272,26 @@ def _lost(
                     )
                 ),
             )
+
+
+def _is_stripped(scene: Scene, subject: Subject, row: int, gone: set[int]) -> bool:
+    """Whether what leaves a binding out keeps the workload at work by it, and no other binding.
+
+    WHY that is no cause: a manifest that has lost its rights looks like one that gave them up. What
+    is given up runs no more, or as another account; what is renamed is there before.
+    """
+    view, key = scene.view, account_of(subject.name)
+    account = view.find(key) if key is not None else None
+    if account is None or not is_dropped(scene, row):
+        return False
+    if any(one not in gone for one in bindings_of(view, subject)):
+        return False
+    return any(
+        scene.stays(maker)
+        and (account, True) in view.targets(maker, Edge.SERVICE_ACCOUNT)
+        and not is_dropped(scene, maker)
+        for maker in _makers(scene, subject)
+    )
 
 
 def _missing(
