@@ -34,6 +34,12 @@ def notes_size(request: Request, resized: Resized) -> bool:
     return bool(_notes(request, resized))
 
 
+def serves_asleep(scene: Scene, resized: Resized) -> bool:
+    """Whether a workload is put to sleep that serves nobody but its own: not the cluster's own."""
+    of_cluster = scene.view.namespace(resized.row).startswith(RESERVED)
+    return not of_cluster and notes_size(scene.request, resized)
+
+
 def is_paused(request: Request, resized: Resized) -> bool:
     """Whether a person scales a workload to nothing: its autoscaler lets it be until they are back.
 

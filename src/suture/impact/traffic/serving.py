@@ -18,7 +18,7 @@ from suture.impact.ordinary.delivery import taken_over, turns_to_next
 from suture.impact.ordinary.hands import given_up, member_replaced, readers_of
 from suture.impact.ordinary.meant import is_meant
 from suture.impact.ordinary.onebyone import goes_alone
-from suture.impact.ordinary.paused import notes_size
+from suture.impact.ordinary.paused import serves_asleep
 from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import (
     cut_by_asking,
@@ -214,7 +214,7 @@ def _resized(scene: Scene, losses: dict[int, Loss], resized: Resized) -> None:
         return
     asked = (
         scene.size_explained(resized)
-        or notes_size(scene.request, resized)
+        or serves_asleep(scene, resized)
         or gives_back(scene, resized)
         or cut_by_hand(scene, resized)
         or cut_by_asking(scene, resized)
