@@ -13,6 +13,7 @@ from suture.impact.causes.explained import (
     in_use,
     may_count,
 )
+from suture.impact.causes.parents import SIBLINGS
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.ground.kinds import is_custom
 from suture.impact.losses.standing import called_after, has_stand_in, keeping, standing
@@ -223,7 +224,21 @@ def _count(scene: Scene, tally: _Tally, resource: Resource, rows: list[int]) -> 
 
 def _is_idle(scene: Scene, row: int) -> bool:
     """Whether an object that is deleted is at rest, and goes by the hand of who may say so."""
-    return idle_of_hand(scene, row) or is_cleared_away(scene, row)
+    return idle_of_hand(scene, row) or is_cleared_away(scene, row) or _is_outgrown(scene, row)
+
+
+def _is_outgrown(scene: Scene, row: int) -> bool:
+    """Whether a DaemonSet has no pod, and its owner has another: one for each version of its nodes.
+
+    WHY not without the other: a pool that has no node at night has one in the morning.
+    """
+    view, owner = scene.view, scene.view.controller(row)
+    if owner < 0 or not _runs_nowhere(view, row) or not scene.stays(owner):
+        return False
+    return any(
+        one != row and view.resource(one) == DAEMON_SETS and scene.stays(one)
+        for one in view.children_of(owner)[:SIBLINGS]
+    )
 
 
 def _is_idle_along(scene: Scene, row: int) -> bool:
