@@ -8,6 +8,7 @@ Source: batch/v1 CronJobSpec; policy/v1 PodDisruptionBudget; ingress and gateway
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Final
 
 from suture.impact.causes.bound import names_in_labels
@@ -24,7 +25,10 @@ from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import AUTOSCALERS, CRON_JOBS, DISRUPTION_BUDGETS, Resource
-from suture.model.objects import RouteFacts
+from suture.model.objects import NodeFacts, RouteFacts
+
+DRAINED_ASKED: Final = 256
+"""LIMIT: pods of a budget that are asked on which node they are, 1 us each; no node has more."""
 
 ROUTES_ASKED: Final = 64
 """LIMIT: routes to one Service of which it is asked whether labels name them, 2 us each."""
@@ -107,24 +111,35 @@ def guards(view: GraphView, budget: int, removed: Collection[int]) -> bool:
 
     WHY several: a size of one that is declared has no floor, and its budget only bars drains.
     """
-    return in_use(view, budget) and sum(_alone(view, budget, removed)) > 1
+    return in_use(view, budget) and not _few_alone(view, budget, removed)
 
 
 def stood_in_for(view: GraphView, budget: int, removed: Collection[int]) -> bool:
-    """Whether other budgets that stay hold the running pods of one that goes, all but one of them.
-
-    WHY all but one: around a drain the pods that may go are let out of the budget of all.
-    """
+    """Whether other budgets that stay hold the running pods of one that goes, or all but a few."""
     serving = sum(map(view.serving_alike, view.classes_selected(budget)))
-    return serving > 1 and sum(_alone(view, budget, removed)) <= 1
+    return serving > 1 and _few_alone(view, budget, removed)
+
+
+def _few_alone(view: GraphView, budget: int, removed: Collection[int]) -> bool:
+    """Whether no other budget holds at most one of the pods, or those of one node that is closed.
+
+    WHY: around a drain the pods that may go are let out of the budget of all.
+    """
+    alone = list(_alone(view, budget, removed))
+    if sum(map(view.serving_alike, alone)) <= 1:
+        return True
+    pods = (pod for kind in alone for pod in view.pods_alike(kind) if view.serves(pod))
+    nodes = [view.node_of(pod) for pod in islice(pods, DRAINED_ASKED + 1)]
+    node = nodes[0] if len(nodes) <= DRAINED_ASKED and len(set(nodes)) == 1 else None
+    facts = view.facts(node) if node is not None else None
+    return isinstance(facts, NodeFacts) and facts.unschedulable
 
 
 def _alone(view: GraphView, budget: int, removed: Collection[int]) -> Iterator[int]:
-    """Yield of each class of pods how many run that no other budget holds."""
+    """Yield the classes of running pods that no other budget holds."""
     for kind in view.classes_selected(budget):
-        count = view.serving_alike(kind)
-        if count and not _held(view, kind, budget, removed):
-            yield count
+        if view.serving_alike(kind) and not _held(view, kind, budget, removed):
+            yield kind
 
 
 def _held(view: GraphView, kind: int, budget: int, removed: Collection[int]) -> bool:

@@ -16,6 +16,7 @@ from typing import Final
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import selects_apart
 from suture.impact.ground.change import Resized, Rewritten
+from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import ready_of, services_reaching
 from suture.impact.ordinary.keepers import keeps
 from suture.impact.ordinary.roles import keeps_pod
@@ -87,11 +88,47 @@ def taken_over(scene: Scene, service: int, resized: Resized, before: int) -> boo
 
 
 def handed_over(scene: Scene, resized: Resized) -> bool:
-    """Whether a workload is sent away behind nothing but Services of whoever delivers it."""
+    """Whether a workload is sent away behind Services of whoever delivers it, or of both alike."""
     view = scene.view
     services = _reaching(view, resized.row)
-    return bool(services) and all(
-        taken_over(scene, one, resized, view.serving_count(one)) for one in services
+    return bool(services) and (
+        all(taken_over(scene, one, resized, view.serving_count(one)) for one in services)
+        or _relieved(scene, resized, services)
+    )
+
+
+def _relieved(scene: Scene, resized: Resized, services: Collection[int]) -> bool:
+    """Whether a set of a custom resource that the actor keeps has the place of a workload already.
+
+    The resource bears the workload's name, and its set selects pods that the workload's selector
+    takes too. As many of these are Ready, and every Service that reaches the ones reaches the
+    others: so a delivery in steps takes over from a Deployment.
+    """
+    view, row = scene.view, resized.row
+    facts = view.facts(row)
+    if resized.after or _is_member(view, row) or not isinstance(facts, WorkloadFacts):
+        return False
+    return facts.selector is not None and any(
+        _is_relief(scene, row, facts.selector, other)
+        and ready_of(view, other) >= ready_of(view, row)
+        and _reaching(view, other).issuperset(services)
+        for other in view.rows(REPLICA_SETS, view.namespace(row))[:ASKED]
+    )
+
+
+def _is_relief(scene: Scene, row: int, selector: Selector, other: int) -> bool:
+    """Whether a set is of a custom resource of a workload's name, and selects within its pods."""
+    view, owner = scene.view, scene.view.controller(other)
+    facts = view.facts(other)
+    return (
+        owner >= 0
+        and is_custom(view.resource(owner))
+        and view.name(owner) == view.name(row)
+        and isinstance(facts, WorkloadFacts)
+        and facts.selector is not None
+        and all(each in facts.selector.requirements for each in selector.requirements)
+        and bool(keeps(scene, view.resource(owner)))
+        and scene.stays(other)
     )
 
 
