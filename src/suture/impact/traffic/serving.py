@@ -6,7 +6,7 @@ Source: the endpointslice controller's rule for `ready` (Ready, and not terminat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.turned import traffic_left
@@ -15,9 +15,7 @@ from suture.impact.ground.change import Resized, Rewritten
 from suture.impact.ground.unready import borne_out
 from suture.impact.nodes.agents import served_agents
 from suture.impact.ordinary.delivery import taken_over, turns_to_next
-from suture.impact.ordinary.hands import given_up, member_replaced, readers_of
 from suture.impact.ordinary.meant import is_meant
-from suture.impact.ordinary.onebyone import goes_alone
 from suture.impact.ordinary.paused import serves_asleep
 from suture.impact.ordinary.putback import gives_back
 from suture.impact.ordinary.putdown import (
@@ -26,14 +24,12 @@ from suture.impact.ordinary.putdown import (
     cut_by_manifest,
     stopped_by_name,
 )
-from suture.impact.ordinary.renamed import is_moved
 from suture.impact.ordinary.roles import moves_role
-from suture.impact.ordinary.stopping import goes_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.away import members_away, taken_and_away
 from suture.impact.traffic.declared import declared_size
 from suture.impact.traffic.extralabels import beyond_template
-from suture.impact.traffic.networkpolicies import is_dns
+from suture.impact.traffic.lettinggo import let_go
 from suture.impact.traffic.restarting import members_restarted, restarted_in_vain
 from suture.impact.traffic.selection import next_keepers
 from suture.impact.traffic.shrinking import left_ready, taken_from_services
@@ -287,7 +283,7 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
     is_explained = loss.explained or traffic_left(view, row, scene.removed, scene.now)
     if after == 0 and not (is_explained or loss.healing):
-        is_explained = _let_go(scene, row, loss.things or ()) or _stopped(scene, row, before)
+        is_explained = let_go(scene, row, loss.things or ()) or _stopped(scene, row, before)
     had = before + view.leaving_endpoints(row) + loss.away
     # WHY not of one that is left none: that is told whatever it had.
     if after and not is_explained:
@@ -345,56 +341,6 @@ def _stopped(scene: Scene, service: int, before: int) -> bool:
         taken_over(scene, service, resized, before)
         or served_agents(scene, service)
         or stopped_by_name(scene, service, resized)
-    )
-
-
-def _let_go(scene: Scene, service: int, things: Collection[int]) -> bool:
-    """Whether what a Service loses is let go of by who keeps it, and may be."""
-    if (
-        given_up(scene, service, things)
-        or goes_alone(scene, things)
-        or _moved(scene, service, things)
-        or _kept_altogether(scene, service, things)
-    ):
-        return True
-    if len(things) != 1:
-        return False
-    (thing,) = things
-    if goes_for_next(scene, thing):
-        return True
-    parent = scene.view.controller(service)
-    # WHY the Service too: it is the member's own, which the next member does not answer for.
-    return parent >= 0 and parent == scene.view.controller(thing) and member_replaced(scene, thing)
-
-
-def _moved(scene: Scene, service: int, things: Collection[int]) -> bool:
-    """Whether the actor made a Service, and what it loses, anew in another namespace.
-
-    Nothing is known to name the one of before, nor is it there for the world or the whole cluster.
-    """
-    facts = scene.view.facts(service)
-    return (
-        bool(things)
-        and isinstance(facts, ServiceFacts)
-        and facts.type == "ClusterIP"
-        and all(is_moved(scene, row) for row in (service, *things))
-        and not is_dns(scene.view, service)
-        and readers_of(scene, service) == []
-    )
-
-
-def _kept_altogether(scene: Scene, service: int, things: Collection[int]) -> bool:
-    """Whether the actor made a Service and the pods that it loses, and no controller keeps those.
-
-    So the host has what runs in a virtual cluster: who brought it knows alone when it ends. How
-    many pods it may take away at a time, counts tell.
-    """
-    view, identity = scene.view, scene.actor.user.username
-    return bool(things) and all(
-        view.history.created_by(view.uid(one)) == identity
-        and view.controller(one) < 0
-        and view.resource(one) == (SERVICES if one == service else PODS)
-        for one in (service, *things)
     )
 
 
