@@ -7,8 +7,8 @@ cost, of a hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
 `terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;
-Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod; cass-operator `replaceNodes`, and
-`command: replacenode` of its tasks.
+Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod; CloudNativePG `unrecoverable` of a pod;
+cass-operator `replaceNodes`, and `command: replacenode` of its tasks.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ KEPT: Final = frozenset(
 """Words of what holds data, the last of the name of a finalizer or field that begins with one of
 `ENDS`: who puts that on wants it to be done."""
 
+LOST: Final = frozenset({"unrecoverable", "irrecoverable"})
+"""Words that end the name of an annotation by which a member and its data are given up."""
+
 DEPTH: Final = 3
 """LIMIT: levels of a spec at which protection is looked for."""
 
@@ -53,6 +56,7 @@ _PROTECTS: Final = re.compile(r"(?=.*(?:delet|terminat|destr))(?=.*(?:protect|pr
 _CONFIRMS: Final = re.compile(r"(?:.*[^a-z])?(?:delet|destroy|wipe)")
 _BARRED: Final = frozenset({"DoNotTerminate", "DoNotDelete"})
 _WORDS: Final = (b"delet", b"destr", b"wipe", b"terminat", b"teardown", b"confirm")
+_GIVES_UP: Final = (*_WORDS, b"recoverable")
 
 
 def gives_leave(old_body: bytes, new_body: bytes, own: frozenset[str]) -> bool:
@@ -77,11 +81,13 @@ def gives_leave(old_body: bytes, new_body: bytes, own: frozenset[str]) -> bool:
 
 def gives_data_up(old_body: bytes, new_body: bytes) -> bool:
     """Whether a write comes to say, by an annotation, that what holds an object's data goes too."""
-    if not has_any(new_body, _WORDS):
+    if not has_any(new_body, _GIVES_UP):
         return False
     before, after = (annotations_in(all_parts(one).get("metadata")) for one in (old_body, new_body))
     return any(
-        value.lower() in AFFIRMED and before.get(name) != value and _clears_away(name)
+        value.lower() in AFFIRMED
+        and before.get(name) != value
+        and (_clears_away(name) or name.rpartition("/")[2].lower() in LOST)
         for name, value in after.items()
     )
 
