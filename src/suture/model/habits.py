@@ -7,7 +7,7 @@ makes nobody a stranger.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from suture.model.bounded import oldest
@@ -31,6 +31,9 @@ IDENTITIES = 4
 RELEASES = Resource("helm.sh", "releases")
 """No type of the API: a release is a Secret that Helm writes before and after what it does.
 SOURCE: Helm, storage driver `secrets`: labels `owner: helm` and `name`."""
+
+DEPLOYED = "deployed"
+"""What the record in force of a release says of it. SOURCE: Helm, `release.Status`."""
 
 T = TypeVar("T", bound=Hashable)
 
@@ -182,6 +185,11 @@ class Habits:
 def managers_of(thing: ClusterObject) -> tuple[ObjectKey, ...]:
     """Return the releases and applications whose mark an object carries."""
     return tuple(need.target for need in thing.needs if need.edge is Edge.MANAGED_BY)
+
+
+def is_past_record(labels: Mapping[str, str]) -> bool:
+    """Whether the labels of a Secret say that it records what a release was, and is no more."""
+    return labels.get("owner") == "helm" and labels.get("status", DEPLOYED) != DEPLOYED
 
 
 def release_of(thing: ClusterObject) -> ObjectKey | None:

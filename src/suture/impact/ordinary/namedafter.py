@@ -23,6 +23,7 @@ from suture.impact.scene import Scene
 from suture.model.actor import IdentityKind
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
+from suture.model.habits import is_past_record
 from suture.model.names import DEPLOYMENTS, SECRETS, STATEFUL_SETS, WORKLOADS, ObjectKey, Resource
 
 CHILDREN: Final = MADE_FOR | {SECRETS}
@@ -128,7 +129,7 @@ def _parents(scene: Scene, row: int) -> Iterator[int]:
     view = scene.view
     if view.resource(row) not in CHILDREN or view.has_owner(row) or not view.namespace(row):
         return
-    if scene.marks(row) or view.targets(row, Edge.PARENT):
+    if scene.marks(row) or view.targets(row, Edge.PARENT) or is_past_record(view.labels(row)):
         return
     namespace, name = view.namespace(row), view.name(row)
     values = dict.fromkeys(view.labels(row).values())

@@ -44,7 +44,7 @@ from suture.impact.traffic.selection import selected
 from suture.model.actor import CARRIERS, account_of, is_person
 from suture.model.deeds import What
 from suture.model.edges import Edge
-from suture.model.habits import managers_of, release_of
+from suture.model.habits import DEPLOYED, managers_of, release_of
 from suture.model.names import (
     AUTOSCALERS,
     CLAIMS,
@@ -75,9 +75,6 @@ GOVERNED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, SCALE, TEMPLATE, SPEC})
 
 CLAIMED: Final = frozenset({OWNERS, ADOPTION, SELECTOR, LABELS, FINALIZERS})
 """What tells that somebody else than the creator takes an object over."""
-
-DEPLOYED: Final = "deployed"
-"""What the record in force of a release says of it. SOURCE: Helm, `release.Status`."""
 
 MOVED_S: Final = MONTH_S
 """How long it is looked back who moved a Service last; a failover may be weeks ago."""
