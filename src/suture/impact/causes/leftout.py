@@ -246,12 +246,12 @@ def struck(view: GraphView, parent: int, row: int) -> bool:
 def set_aside(view: GraphView, claim: int, now: Now | None = None) -> bool:
     """Whether a claim was left by a set that was emptied and taken away, and others are in use.
 
-    Nobody uses it, its StatefulSet was scaled to nothing before it went, or its parent has struck
-    that very member from a list; and of the other claims of the same parent one is used by a Ready
+    Nobody uses it, its StatefulSet was scaled to nothing, or its parent has struck that very member
+    from a list; and of the other claims of the same parent one is used by a Ready
     pod. WHY emptied: who takes members away one after the other has moved what they held; who
     deletes the set under them has not, unless others were put in their place before.
     """
-    parent = view.controller(claim)
+    parent = _keeper(view, claim)
     if mounting(view, claim):
         return False
     if not (_was_emptied(view, claim) or (parent >= 0 and struck(view, parent, claim))):
@@ -265,6 +265,13 @@ def set_aside(view: GraphView, claim: int, now: Now | None = None) -> bool:
         if one != claim and view.resource(one) == CLAIMS
         for pod in mounting(view, one)
     )
+
+
+def _keeper(view: GraphView, claim: int) -> int:
+    """Return what controls a claim, or its only owner, as some own what they make; -1 for none."""
+    owners = view.owners(claim)
+    found = (one.row for one in owners if one.present and (one.controller or len(owners) == 1))
+    return next(found, -1)
 
 
 def _has_successors(view: GraphView, parent: int, claim: int) -> bool:
@@ -320,10 +327,16 @@ def _others_at_work(view: GraphView, parent: int, label: str, part: str) -> bool
 
 
 def _was_emptied(view: GraphView, claim: int) -> bool:
-    """Whether the StatefulSet that a claim is named after is gone, and was of no size before."""
+    """Whether the StatefulSet that a claim is named after is of no size, or was before it went.
+
+    WHY left out where it is there: one that is only stopped comes back to its data.
+    """
     key = view.key(claim)
-    if statefulset_of(view, key) is not None:
-        return False
+    found = statefulset_of(view, key)
+    if found is not None:
+        facts = view.facts(found[0])
+        size = facts.replicas if isinstance(facts, WorkloadFacts) else None
+        return size == 0 and left_out(view, found[0])
     latest = view.history.writes.latest
     return any(
         latest(ObjectKey(STATEFUL_SETS, key.namespace, name), What.SCALED) == 0
