@@ -2,16 +2,19 @@
 
 A pool that is given up, a rack or a zone that is worked on: its nodes are closed first, all of
 them, lest what leaves one be placed on the next, and then drained one by one. Told by a label that
-all of them bear and few others, never by what it is called.
+all of them bear and few others, never by what it is called. A person may close as much as half of a
+cluster so, where the other half is a pool of its own: that of the next machines.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from suture.impact.ground.fit import Asked, Open, movable, unplaced
 from suture.impact.nodes.closing import Closing
 from suture.impact.scene import Scene
+from suture.model.actor import is_person
 from suture.model.graph import GraphView
 from suture.model.names import NODES
 
@@ -35,17 +38,27 @@ def closes_with_its_group(scene: Scene, asked: Asked, row: int) -> bool:
     shared = set(view.labels(row).items())
     for other in closing.rows:
         shared.intersection_update(view.labels(other).items())
-    return any(_is_spared(view, asked, label, value) for label, value in sorted(shared))
+    by_hand = is_person(scene.actor.user.username)
+    return any(_is_spared(view, asked, label, value, by_hand) for label, value in sorted(shared))
 
 
-def _is_spared(view: GraphView, asked: Asked, label: str, value: str) -> bool:
+def _is_spared(view: GraphView, asked: Asked, label: str, value: str, by_hand: bool) -> bool:
     """Whether the nodes with a label are few, and all that runs there has room on the others."""
     nodes = view.rows(NODES)
     group = view.labelled(nodes, label, value)
-    if len(group) > GROUP_NODES or len(group) * (STAY_OPEN + 1) > len(nodes):
+    if len(group) > GROUP_NODES or 2 * len(group) > len(nodes):
         return False
     others = Open(view, frozenset(group))
-    if len(others) < len(group) * STAY_OPEN:
+    if len(others) < len(group) * STAY_OPEN and not (
+        by_hand and _has_counterpart(view, others, label, len(group))
+    ):
         return False
     pods = [pod for one in group for pod in movable(view, one, asked)]
     return not unplaced(view, asked, pods, others)
+
+
+def _has_counterpart(view: GraphView, others: Open, label: str, size: int) -> bool:
+    """Whether as many open nodes as a group has are of one other group by the same label."""
+    values = Counter(view.labels(row).get(label) for _, row in others)
+    del values[None]
+    return any(count >= size for count in values.values())
