@@ -221,3 +221,10 @@ def test_members_that_a_person_named_to_be_replaced(
 ) -> None:
     """Their operator deletes the claim and the pod, and the next fills itself from the others."""
     assert named_to_be_replaced(**parts) is explained
+
+
+def test_a_member_that_a_person_calls_lost_goes_with_its_claim() -> None:
+    """Its operator erases what it held, and makes another from the members that are left."""
+    assert marked("postgres.example.com/unrecoverable")
+    assert not marked("postgres.example.com/unrecoverable", "false")
+    assert not marked("postgres.example.com/unrecoverable", by=MACHINE)

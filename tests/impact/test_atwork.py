@@ -21,11 +21,20 @@ from suture.model.names import (
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
     INGRESSES,
+    NODES,
+    PODS,
     SERVICES,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, OwnerReference, RouteFacts, ServiceRef
+from suture.model.objects import (
+    ClusterObject,
+    NodeFacts,
+    OwnerReference,
+    PodFacts,
+    RouteFacts,
+    ServiceRef,
+)
 from suture.model.selectors import Operator, Requirement, Selector
 
 DATABASES = Resource("db.example.com", "databases")
@@ -141,6 +150,29 @@ def test_a_budget_of_all_may_go_where_others_hold_all_but_one() -> None:
     assert in_use() == 1
     assert in_use(budget()) == 1
     assert in_use(budget(), budget("db", app="db")) == 0
+
+
+@pytest.mark.parametrize(
+    ("shut", "spread", "in_use"), [(True, False, 0), (False, False, 1), (True, True, 1)]
+)
+def test_a_budget_may_go_around_the_drain_of_one_node(
+    *, shut: bool, spread: bool, in_use: int
+) -> None:
+    """All members there may leave at a time, while those of other nodes are held by name."""
+    parent = thing(DATABASES, "web", "prod")
+    nodes = [
+        thing(NODES, name, facts=NodeFacts(ready=True, unschedulable=shut)) for name in ("a", "b")
+    ]
+    out = [
+        replace(one, facts=PodFacts(ready=True, node=nodes[spread and at % 2].key.name))
+        if one.key.resource == PODS
+        else one
+        for at, one in enumerate(workload("out", replicas=2))
+    ]
+    of_all = DisruptionBudgetFacts(Selector((Requirement("app", Operator.EXISTS),)))
+    all_of_it = replace(budget("all"), owners=(owner(parent),), facts=of_all)
+    view = view_of(parent, nodes, all_of_it, out, SERVED, budget())
+    assert removed(all_of_it, view).in_use == in_use
 
 
 @pytest.mark.parametrize(("replicas", "in_use"), [(1, 0), (2, 1)])

@@ -354,3 +354,49 @@ def test_what_goes_together_excuses_none_of_itself() -> None:
 
     told = {one.resource: one.explained for one in effects(impact, ObjectsRemoved)}
     assert (told[str(SERVICES)], told[str(REVISIONS)]) == (0, 0)
+
+
+def relieved(
+    *, ready: int = 3, name: str = "web", selector: dict[str, str] | None = None,
+    front: dict[str, str] | None = None, known: bool = True,
+) -> int:  # fmt: skip
+    """Return how much is lost for good as a Deployment is sent away beside a set of a rollout."""
+    root = thing(ROLLOUTS, name, "prod", facts=CustomFacts(wanted=3))
+    web = thing(DEPLOYMENTS, "web", "prod", facts=WorkloadFacts(3, Selector.of({"app": "web"})))
+    own = thing(
+        REPLICA_SETS, "web-1", "prod", owners=[owner(web)],
+        facts=WorkloadFacts(3, Selector.of({"app": "web"})),
+    )  # fmt: skip
+    ours = [
+        thing(
+            PODS, f"web-1-{number}", "prod", owners=[owner(own)], labels={"app": "web"},
+            facts=PodFacts(ready=True, node="node-1"),
+        )
+        for number in range(3)
+    ]  # fmt: skip
+    its = replica_set("b", ready=ready, of=root)
+    if selector is not None:
+        its[0] = replace(its[0], facts=WorkloadFacts(3, Selector.of(selector)))
+    view = view_of(root, web, own, ours, its, role("web", front or {"app": "web"}))
+    by = BY if known else operator("system:serviceaccount:other:tool")
+    view.history.habits.recall((), [(ROLLOUTS, (BY.user.username,))], ())
+    impact = impact_of(update(web, stopped(web), by=by), view, by=by)
+    return sum(one.lasting for one in effects(impact, PodsLost))
+
+
+def test_a_delivery_takes_over_from_a_deployment() -> None:
+    """Its pods stand behind the same Services, as many of them Ready."""
+    assert relieved() == 0
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        pytest.param(relieved(ready=2), id="fewer-ready"),
+        pytest.param(relieved(name="shop"), id="of-another-name"),
+        pytest.param(relieved(selector={"revision": "b"}), id="selects-others-too"),
+        pytest.param(relieved(known=False), id="not-by-who-delivers"),
+    ],
+)
+def test_what_does_not_stand_in_for_a_deployment(lost: int) -> None:
+    assert lost == 3

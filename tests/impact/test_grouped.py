@@ -7,8 +7,11 @@ from typing import TypedDict
 import msgspec
 import pytest
 
-from support.cluster import START, graph_of, workload
+from support.asking import effects, impact_of
+from support.cluster import START, graph_of, operator, workload
+from suture.impact.effects import CapacityLost
 from suture.impact.nodes.grouped import GROUP_NODES
+from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.placement import NO_EXECUTE, Placement, Taint
 from suture.model.selectors import Selector
@@ -17,6 +20,8 @@ from .test_capacity import ROOMY, closed_in_use, lost, node, on, rewritten, with
 
 ANY = Placement(cpu_m=1000)
 OF_THE_GROUP = Placement(terms=(Selector.of({"pool": "old"}),))
+MACHINE = "system:serviceaccount:kube-system:upgrader"
+PERSON = "jane@example.com"
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 
@@ -31,11 +36,14 @@ class World(TypedDict, total=False):
     beside: str
     gone: bool
     taint: Taint
+    by: str
+    second: bool
 
 
 def closing(
     *, group: int = 4, others: int = 8, asked: Placement = ANY, room: int = 4000,
     label: str = "pool", beside: str = "node-1", gone: bool = False, taint: Taint | None = None,
+    by: str = MACHINE, second: bool = False,
 ) -> bool:  # fmt: skip
     """Return whether a node of a group may close beside another node that did."""
     shut = msgspec.structs.replace(ROOMY, unschedulable=True)
@@ -45,8 +53,8 @@ def closing(
         for name in (f"node-{number}" for number in range(group))
     ]
     nodes += [
-        node(name, shut if name == beside else free, pool="new")
-        for name in (f"other-{number}" for number in range(others))
+        node(name, shut if name == beside else free, pool="third" if second and at % 2 else "new")
+        for at, name in enumerate(f"other-{number}" for number in range(others))
     ]
     web = [
         with_room(on(one.key.name, workload(f"on-{one.key.name}")), asked) for one in nodes[:group]
@@ -56,7 +64,9 @@ def closing(
     if gone:
         history.writes.note_closed("node-that-went", START.plus_s(-300))
     how = {"unschedulable": True} if taint is None else {"taints": (taint,)}
-    (found,) = lost(rewritten(nodes[0], **how), graph_of(nodes, *web), history)
+    request = rewritten(nodes[0], **how)
+    view = GraphView(graph_of(nodes, *web), history)
+    (found,) = effects(impact_of(request, view, by=operator(by)), CapacityLost)
     assert found.running == 1
     return found.explained
 
@@ -70,6 +80,9 @@ def test_a_pool_is_closed_before_it_is_drained() -> None:
     ("world", "as_one"),
     [
         pytest.param({"others": 7}, False, id="more-than-a-third"),
+        pytest.param({"others": 4, "by": PERSON}, True, id="half-by-a-person"),
+        pytest.param({"others": 4, "by": PERSON, "second": True}, False, id="others-of-two-pools"),
+        pytest.param({"others": 3, "by": PERSON}, False, id="more-than-half-by-a-person"),
         pytest.param({"beside": "other-0"}, False, id="of-another-pool"),
         pytest.param({"room": 500}, False, id="no-room-on-the-others"),
         pytest.param({"room": 1000, "others": 8}, True, id="room-for-each"),

@@ -212,3 +212,19 @@ def test_a_set_that_sleeps_as_a_whole_lacks_no_majority(
 
     assert [one.explained for one in effects(impact, QuorumLost)] == [explained]
     assert [one.lasting for one in effects(impact, PodsLost)] == [3 - size]
+
+
+@pytest.mark.parametrize(("space", "explained"), [("prod", True), ("kube-system", False)])
+def test_what_the_cluster_itself_needs_does_not_sleep(space: str, *, explained: bool) -> None:
+    """Its name service is missed by everybody, whatever size is noted of it."""
+    things = workload("dns", replicas=2, namespace=space)
+    facts = things[0].facts
+    assert isinstance(facts, WorkloadFacts)
+    smaller = msgspec.structs.replace(things[0], facts=msgspec.structs.replace(facts, replicas=0))
+    noted = {"sleep.example.com/was": "2"}
+    request = update(things[0], smaller, bodies=(body({}, 2), body(noted, 0)))
+
+    view = GraphView(graph_of(things, service("dns", namespace=space)))
+
+    (emptied,) = effects(impact_of(request, view), ServiceEmptied)
+    assert emptied.explained is explained

@@ -89,7 +89,8 @@ class Cluster:
     def __init__(self, keeper: ObjectKey = RELEASE) -> None:
         shop = thing(APPLICATIONS, "shop", "gitops")
         parts = [one for name in BOTH for one in component(name, keeper)]
-        self.view = GraphView(graph_of(shop, parts), History())
+        self._things = [shop, *parts]
+        self.view = GraphView(graph_of(self._things), History())
         self.view.history.habits.recall((), (), [(keeper, (HANDLER.user.username,))])
 
     def write(self, body: object, *, status: str = "pending-upgrade", name: str = "shop") -> None:
@@ -121,6 +122,18 @@ class Cluster:
         request = delete(self.view.at(row), by=HANDLER)
         found = effects(impact_of(request, self.view, by=HANDLER), kind)
         return any(isinstance(one, RouteBroken) or one.running for one in found)
+
+    def put(self, one: ClusterObject) -> None:
+        """Let an object be there as well."""
+        self.view = GraphView(graph_of(self._things, one), self.view.history)
+
+    def stripped(self, name: str) -> bool:
+        """Whether the loss of rights by a binding that goes is told without a cause."""
+        row = self.view.find(ObjectKey(ROLE_BINDINGS, "prod", name))
+        assert row is not None
+        request = delete(self.view.at(row), by=HANDLER)
+        found = effects(impact_of(request, self.view, by=HANDLER), PrivilegeLost)
+        return any(not one.explained for one in found)
 
 
 KINDS = (
@@ -298,3 +311,23 @@ def test_it_reads_as_a_yaml_reader_does(
     if found or all(style is None for _, style in documents):
         named = ((name, namespace) for name, namespace, _ in objects)
         assert found == frozenset(Named("apps", "Deployment", space, name) for name, space in named)
+
+
+def test_a_release_that_keeps_what_runs_takes_no_rights_from_it() -> None:
+    """Its manifest has the workload and its account still, and has lost their only binding."""
+    cluster = Cluster()
+    kept = manifest("web").replace("kind: RoleBinding", "kind: Nothing")
+    cluster.write({"chart": {"name": "shop"}, "manifest": kept})
+    assert cluster.stripped("web")
+
+
+def test_a_release_that_binds_otherwise_takes_nothing() -> None:
+    """The twin: a binding of another name is there before the former one goes."""
+    cluster = Cluster()
+    whom = {"kind": "ServiceAccount", "namespace": "prod", "name": "web"}
+    of = {"apiGroup": RBAC, "kind": "Role", "name": "cache"}
+    other = body("RoleBinding", "web-v2", apiVersion=f"{RBAC}/v1", roleRef=of, subjects=[whom])
+    kept = manifest("web").replace("kind: RoleBinding", "kind: Nothing")
+    cluster.put(trimmed(ROLE_BINDINGS, other))
+    cluster.write({"chart": {"name": "shop"}, "manifest": kept})
+    assert not cluster.stripped("web")
