@@ -530,3 +530,31 @@ def test_settings_go_after_their_agent(
     others: list[ClusterObject], history: History, found: bool
 ) -> None:
     assert out_of_use(SETTINGS, others, history=history) == found
+
+
+DRIVERS = Resource("gpu.example.com", "drivers")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "other", "counted"),
+    [
+        pytest.param(0, True, 0, id="outgrown"),
+        pytest.param(0, False, 1, id="the-only-one"),
+        pytest.param(1, True, 1, id="of-use-on-a-node"),
+    ],
+)
+def test_a_driver_of_no_node_beside_another(nodes: int, counted: int, *, other: bool) -> None:
+    """One for each version of the nodes: what is left of the former version is a name."""
+    driver = thing(DRIVERS, "pool", "")
+    former, *pods = agent("former", nodes=nodes)
+    following, *_ = agent("following", nodes=0)
+    former, following = (
+        msgspec.structs.replace(one, owners=(owner(driver),)) for one in (former, following)
+    )
+    view = GraphView(graph_of(driver, former, pods, *([following] if other else [])))
+    (gone,) = [
+        one
+        for one in effects(impact_of(delete(former), view), ObjectsRemoved)
+        if one.resource == "daemonsets.apps"
+    ]
+    assert gone.counted == counted

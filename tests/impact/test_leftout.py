@@ -771,6 +771,31 @@ def test_claims_of_a_part_that_was_emptied(
     assert [database.explained(one) for one in (cold[0], hot[0])] == [explained, 0]
 
 
+@pytest.mark.parametrize(
+    ("size", "controls", "explained"),
+    [
+        pytest.param(0, True, 1, id="empty"),
+        pytest.param(0, False, 1, id="owned-and-not-controlled"),
+        pytest.param(1, True, 0, id="wants-its-pod"),
+    ],
+)
+def test_the_last_claim_of_a_part_goes_before_its_set(
+    size: int, *, controls: bool, explained: int
+) -> None:
+    """Member by member: the set is of no size then, and what it is for was left out."""
+    cold, hot = node_set("cold", there=False, used=False), node_set("hot")
+    facts = WorkloadFacts(size, Selector.of({"set": "cold"}))
+    root = thing(STATEFUL_SETS, "shop-cold", "prod", owners=[owner(DATABASE)], facts=facts)
+    claims = [
+        msgspec.structs.replace(one, owners=(owner(DATABASE, controller=controls),))
+        for one in (cold[0], hot[0])
+    ]
+    database = Database()
+    database.view = GraphView(graph_of(DATABASE, root, claims, hot[1:]), History())
+    database.rewrite(HOT_AND_COLD, HOT)
+    assert database.explained(claims[0]) == explained
+
+
 @pytest.mark.parametrize("sizes", [(), (1,), (0, 1)], ids=["none", "smaller", "back"])
 def test_claims_of_a_part_whose_set_was_taken_away_at_once(sizes: tuple[int, ...]) -> None:
     """The twin: nobody has moved what they hold."""

@@ -156,6 +156,16 @@ def test_a_secret_that_no_living_parent_is_known_to_want(
     assert kept(view_of(*of, one, *members()), one, by) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("status", "wanted"), [("superseded", (0, 0)), ("failed", (0, 0)), ("deployed", (1, 1))]
+)
+def test_a_record_of_the_past_is_nobodys(status: str, wanted: tuple[int, int]) -> None:
+    """Whoever upgrades a release trims what it was; the record in force stays."""
+    labels = {"owner": "helm", "name": "main", "status": status}
+    one = secret("sh.helm.release.v1.main.v3", labels=labels)
+    assert kept(view_of(parent(), one, *members()), one) == wanted
+
+
 @pytest.mark.parametrize("name", ["main-bootstrap-token", "main-certs-7f9c2d"])
 def test_a_secret_for_a_while_or_of_one_content_may_go(name: str) -> None:
     """Its operator made it for the start, or has made the next of it."""
