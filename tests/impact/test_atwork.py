@@ -152,19 +152,6 @@ def test_a_budget_of_all_may_go_where_others_hold_all_but_one() -> None:
     assert in_use(budget(), budget("db", app="db")) == 0
 
 
-@pytest.mark.parametrize(("written", "in_use"), [(True, 0), (False, 1)])
-def test_a_budget_is_made_anew_for_other_numbers(*, written: bool, in_use: int) -> None:
-    """Its custom resource was rewritten; who cannot patch it deletes it first."""
-    parent = thing(DATABASES, "web", "prod")
-    held = replace(budget(), owners=(owner(parent, controller=False),))
-    view = view_of(parent, held, SERVED)
-    if written:
-        bodies = b'{"spec":{"maxUnavailable":1}}', b'{"spec":{"maxUnavailable":2}}'
-        request = update(parent, parent, by=operator("maria"), bodies=bodies)
-        remember(request, project(request, view), view, START)
-    assert removed(held, view).in_use == in_use
-
-
 @pytest.mark.parametrize(
     ("shut", "spread", "in_use"), [(True, False, 0), (False, False, 1), (True, True, 1)]
 )

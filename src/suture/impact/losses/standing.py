@@ -165,15 +165,5 @@ def _fills_next(scene: Scene, row: int) -> bool:
 def has_stand_in(scene: Scene, row: int) -> bool:
     """Whether something else that stays does what an object in use is there for."""
     if scene.view.resource(row) == DISRUPTION_BUDGETS:
-        return stood_in_for(scene.view, row, scene.removed) or _may_be_renewed(scene, row)
+        return stood_in_for(scene.view, row, scene.removed)
     return is_kept_elsewhere(scene, row)
-
-
-def _may_be_renewed(scene: Scene, budget: int) -> bool:
-    """Whether the custom resource that has a disruption budget made was rewritten within the hour.
-
-    It may ask for other numbers by now, and who keeps it makes the budget anew.
-    """
-    view = scene.view
-    owners = (one.row for one in view.owners(budget) if one.present)
-    return any(is_custom(view.resource(one)) and scene.changed(one) for one in owners)
