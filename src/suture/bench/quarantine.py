@@ -92,7 +92,7 @@ async def _trial(plane: Plane, writer: _Writer) -> _Trial:
     """Quarantine and release once."""
     operator = f"{NAMESPACE}/{ACCOUNT.name}"
     async with KubeClient.from_kubeconfig(plane.kubeconfig()) as client:
-        await client.get_raw("/readyz")  # the connection stands, as that of a person's tool would
+        await client.get_raw("/version")  # the connection stands, as that of a person's tool would
         endpoint = steps.Endpoint(plane.endpoint, client)
         writer.await_writes()
         began = time.monotonic()
