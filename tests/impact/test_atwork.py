@@ -175,6 +175,14 @@ def test_a_budget_may_go_around_the_drain_of_one_node(
     assert removed(all_of_it, view).in_use == in_use
 
 
+def test_a_budget_of_all_that_one_closed_node_has_is_in_use() -> None:
+    """No other holds any of them: the drain would take all at once."""
+    parent, shut = thing(DATABASES, "web", "prod"), NodeFacts(ready=True, unschedulable=True)
+    node = thing(NODES, "node-1", facts=shut)
+    held = replace(budget(), owners=(owner(parent),))
+    assert removed(held, view_of(parent, node, held, SERVED)).in_use == 1
+
+
 @pytest.mark.parametrize(("replicas", "in_use"), [(1, 0), (2, 1)])
 def test_a_budget_of_one_pod_is_in_nobodys_use(replicas: int, in_use: int) -> None:
     """It is lifted by who keeps it so that a node can be emptied, and its pod comes back."""

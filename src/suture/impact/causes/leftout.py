@@ -16,7 +16,7 @@ from typing import Final
 from suture.impact.causes.counters import back_again, parted
 from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.labelled import label_parent
-from suture.impact.causes.parents import SIBLINGS, mounting, statefulset_of
+from suture.impact.causes.parents import SIBLINGS, answering_owner, mounting, statefulset_of
 from suture.impact.ground.claims import set_names
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import one_of_each
@@ -247,13 +247,14 @@ def set_aside(view: GraphView, claim: int, now: Now | None = None) -> bool:
     """Whether a claim was left by a set that was emptied and taken away, and others are in use.
 
     Nobody uses it, its StatefulSet was scaled to nothing, or its parent has struck that very member
-    from a list; and of the other claims of the same parent one is used by a Ready
-    pod. WHY emptied: who takes members away one after the other has moved what they held; who
-    deletes the set under them has not, unless others were put in their place before.
+    from a list; and of the other claims of the same parent one is used by a Ready pod. WHY emptied:
+    who takes members away one after the other has moved what they held; who deletes the set under
+    them has not, unless others were put in their place before.
     """
-    parent = _keeper(view, claim)
     if mounting(view, claim):
         return False
+    owner = answering_owner(view, claim)
+    parent = owner.row if owner is not None and owner.present else -1
     if not (_was_emptied(view, claim) or (parent >= 0 and struck(view, parent, claim))):
         return parent >= 0 and (
             _has_successors(view, parent, claim) or _of_dropped_part(view, parent, claim, now)
@@ -265,13 +266,6 @@ def set_aside(view: GraphView, claim: int, now: Now | None = None) -> bool:
         if one != claim and view.resource(one) == CLAIMS
         for pod in mounting(view, one)
     )
-
-
-def _keeper(view: GraphView, claim: int) -> int:
-    """Return what controls a claim, or its only owner, as some own what they make; -1 for none."""
-    owners = view.owners(claim)
-    found = (one.row for one in owners if one.present and (one.controller or len(owners) == 1))
-    return next(found, -1)
 
 
 def _has_successors(view: GraphView, parent: int, claim: int) -> bool:

@@ -20,7 +20,7 @@ from suture.model.clock import Now
 from suture.model.deeds import What
 from suture.model.edges import Edge
 from suture.model.facts import AttachmentFacts
-from suture.model.graph import GraphView
+from suture.model.graph import GraphView, Owner
 from suture.model.habits import RELEASES
 from suture.model.names import (
     CLAIMS,
@@ -215,6 +215,15 @@ def beyond_size(view: GraphView, claim: int) -> bool:
         return False
     row, ordinal = found
     return 0 < size_of(view, row) <= ordinal and not mounting(view, claim)
+
+
+def answering_owner(view: GraphView, row: int) -> Owner | None:
+    """Return the owner that answers for an object: its controller, or the only one that it has.
+
+    WHY that too: some operators own what they make, and do not call it controlled.
+    """
+    owners = view.owners(row)
+    return next((one for one in owners if one.controller or len(owners) == 1), None)
 
 
 def mounting(view: GraphView, claim: int) -> list[int]:

@@ -16,7 +16,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.leftout import left_out
-from suture.impact.causes.parents import attached, mounting, statefulset_of
+from suture.impact.causes.parents import (
+    answering_owner,
+    attached,
+    mounting,
+    statefulset_of,
+)
 from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.data.lastgood import is_last_good
 from suture.impact.data.ofbackup import is_of_expired, is_of_kept
@@ -413,10 +418,9 @@ class Siblings:
 
     def _of_owner(self, claim: int) -> int:
         view = self._scene.view
-        owners = view.owners(claim)
-        # WHY the only one too: some operators own what they make and do not call it controlled.
-        owner = next((one.row for one in owners if one.controller or len(owners) == 1), None)
-        if owner is None or view.resource(owner) == PODS:
+        answering = answering_owner(view, claim)
+        owner = -1 if answering is None else answering.row
+        if owner < 0 or view.resource(owner) == PODS:
             return 0
         if owner not in self._known:
             self._known[owner] = sum(

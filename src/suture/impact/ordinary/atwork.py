@@ -123,11 +123,15 @@ def stood_in_for(view: GraphView, budget: int, removed: Collection[int]) -> bool
 def _few_alone(view: GraphView, budget: int, removed: Collection[int]) -> bool:
     """Whether no other budget holds at most one of the pods, or those of one node that is closed.
 
-    WHY: around a drain the pods that may go are let out of the budget of all.
+    WHY: around a drain the pods that may go are let out of the budget of all, and others hold the
+    rest. Where there is no rest, the node is what has all of them.
     """
     alone = list(_alone(view, budget, removed))
-    if sum(map(view.serving_alike, alone)) <= 1:
+    count = sum(map(view.serving_alike, alone))
+    if count <= 1:
         return True
+    if count == sum(map(view.serving_alike, view.classes_selected(budget))):
+        return False
     pods = (pod for kind in alone for pod in view.pods_alike(kind) if view.serves(pod))
     nodes = [view.node_of(pod) for pod in islice(pods, DRAINED_ASKED + 1)]
     node = nodes[0] if len(nodes) <= DRAINED_ASKED and len(set(nodes)) == 1 else None

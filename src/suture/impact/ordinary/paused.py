@@ -35,7 +35,7 @@ def notes_size(request: Request, resized: Resized) -> bool:
 
 
 def serves_asleep(scene: Scene, resized: Resized) -> bool:
-    """Whether a workload is put to sleep that serves nobody but its own: not the cluster's own."""
+    """Whether a workload is put to sleep whose Services may be empty: not one of the cluster's."""
     of_cluster = scene.view.namespace(resized.row).startswith(RESERVED)
     return not of_cluster and notes_size(scene.request, resized)
 
