@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from suture.impact.causes.parents import maker_of
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
-from suture.impact.ground.builtin import CONTROLLERS, OF_SYSTEM
 from suture.impact.ground.change import Change
-from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.copies import is_for_former
 from suture.impact.ordinary.hands import is_dropped
 from suture.impact.ordinary.keepers import told_by_parent
 from suture.impact.ordinary.rebound import is_rebound
+from suture.impact.reach.atworkas import is_system, makers_as, running_as, running_of
 from suture.impact.reach.holding import Grant, Rights, Subject, bindings_of, held_by, read_binding
 from suture.impact.reach.narrowed import aggregating, emptied, is_strange, wholes
 from suture.impact.scene import Scene, victim_of
@@ -28,16 +26,13 @@ from suture.model.graph import GraphView
 from suture.model.names import (
     BINDINGS,
     CLUSTER_ROLES,
-    CRON_JOBS,
-    DAEMON_SETS,
-    PODS,
     RBAC,
     ROLES,
     SERVICE_ACCOUNTS,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClusterObject, WorkloadFacts
+from suture.model.objects import ClusterObject
 from suture.model.rights import Right, escalates
 
 ROLE_TYPES = frozenset({ROLES, CLUSTER_ROLES})
@@ -61,9 +56,6 @@ LEAST = 3
 REMOVED_READ = 256
 """LIMIT: bindings, roles and accounts among what a request takes away that are read: 20 µs each,
 5 ms; the first ones tell."""
-
-SYSTEM = "system:"
-_ACCOUNT_GROUPS = "system:serviceaccounts"
 
 
 def touches_rights(change: Change) -> bool:
@@ -130,7 +122,7 @@ def _through(
 
 def _account(scene: Scene, row: int, gone: set[int]) -> Iterator[PrivilegeLost]:
     """Yield what running pods lose with the account that they run as."""
-    running = _running_as(scene, row)
+    running = running_as(scene, row)
     if not running:
         return
     key = scene.view.key(row)
@@ -143,7 +135,7 @@ def _account(scene: Scene, row: int, gone: set[int]) -> Iterator[PrivilegeLost]:
     }
     yield PrivilegeLost(
         subject=f"{subject.kind} {subject.name}", source=scene.victim(row), rights=len(rights),
-        system=_is_system(scene, subject), running=running, explained=scene.causes.explains(row),
+        system=is_system(scene, subject), running=running, explained=scene.causes.explains(row),
     )  # fmt: skip
 
 
@@ -238,7 +230,7 @@ def _lost(
             lost = _missing(scene.view, subject, old, left, gone)
             if not lost:
                 continue
-            running, system = _running(scene, subject), _is_system(scene, subject)
+            running, system = running_of(scene, subject), is_system(scene, subject)
             if not (running or system):
                 continue
             told += 1
@@ -290,7 +282,7 @@ def _is_stripped(scene: Scene, subject: Subject, row: int, gone: set[int]) -> bo
         scene.stays(maker)
         and (account, True) in view.targets(maker, Edge.SERVICE_ACCOUNT)
         and not is_dropped(scene, maker)
-        for maker in _makers(scene, subject)
+        for maker in makers_as(scene, subject)
     )
 
 
@@ -338,7 +330,7 @@ def _left_out(scene: Scene, old: Grant, new: Grant) -> frozenset[Subject]:
     """
     if not new.subjects < old.subjects or len(old.subjects) > SUBJECTS_TOLD:
         return frozenset()
-    working = {one for one in old.subjects if _running(scene, one)}
+    working = {one for one in old.subjects if running_of(scene, one)}
     left = working - new.subjects
     return frozenset(left if len(left) >= MOST and 2 * len(left) > len(working) else ())
 
@@ -351,14 +343,9 @@ def _passed_on(scene: Scene, subject: Subject, old: Grant, new: Grant) -> bool:
     heirs = new.subjects - old.subjects
     if subject in new.subjects or not heirs:
         return False
-    makers = _makers(scene, subject)
-    others = [_makers(scene, one) for one in heirs]
+    makers = makers_as(scene, subject)
+    others = [makers_as(scene, one) for one in heirs]
     return bool(makers) and all(one and makers.isdisjoint(one) for one in others)
-
-
-def _makers(scene: Scene, subject: Subject) -> set[int]:
-    """Return the workloads whose running pods run as an account."""
-    return {maker_of(scene.view, pod) for pod in _pods_as(scene, subject)}
 
 
 def _binds(view: GraphView, subjects: Iterable[Subject]) -> bool:
@@ -387,74 +374,6 @@ def _beyond(rights: Rights, held: Rights) -> list[Right]:
     return sorted(
         one for one in rights if one not in held and not any(other.covers(one) for other in wide)
     )
-
-
-def _is_system(scene: Scene, subject: Subject) -> bool:
-    """Whether somebody is part of the control plane.
-
-    An account of kube-system is where one of Kubernetes' own controllers works under it, or a
-    workload does; what an add-on that is gone has left behind is not.
-    """
-    if subject.kind != "account":
-        return subject.name.startswith(SYSTEM) and not subject.name.startswith(_ACCOUNT_GROUPS)
-    key = account_of(subject.name)
-    if key is None or not subject.name.startswith(OF_SYSTEM):
-        return False
-    return subject.name in CONTROLLERS or any(
-        _works(scene, row) for row in scene.view.named_by(key, Edge.SERVICE_ACCOUNT)
-    )
-
-
-def _works(scene: Scene, row: int) -> bool:
-    """Whether a pod runs and stays, or a workload that stays has pods, wants some, or will."""
-    view, facts = scene.view, scene.view.facts(row)
-    if row in scene.removed or view.finished(row):
-        return False
-    if not isinstance(facts, WorkloadFacts):
-        return view.resource(row) == PODS
-    resource = view.resource(row)
-    # WHY: how many nodes a DaemonSet is meant for only its status says.
-    wants = facts.status_replicas if resource == DAEMON_SETS else facts.replicas
-    return resource == CRON_JOBS or bool(wants)
-
-
-def _running(scene: Scene, subject: Subject) -> int:
-    """Return how many pods run as an account and stay."""
-    return len(_pods_as(scene, subject))
-
-
-def _pods_as(scene: Scene, subject: Subject) -> list[int]:
-    """Return the running pods that run as an account and stay."""
-    key, view = account_of(subject.name), scene.view
-    if subject.kind != "account" or key is None:
-        return []
-    # WHY: of pods that go with their rights, or next, nobody misses any.
-    rows = [
-        row
-        for row in view.named_by(key, Edge.SERVICE_ACCOUNT)
-        if view.resource(row) == PODS and row not in scene.removed and not view.finished(row)
-    ]
-    first = {view.alike(row): row for row in rows}
-    leaving = {alike for alike, row in first.items() if _leaves_next(scene, row)}
-    return [row for row in rows if view.alike(row) not in leaving] if leaving else rows
-
-
-def _leaves_next(scene: Scene, pod: int) -> bool:
-    """Whether what stands behind a pod is left out by its release, which takes it away next."""
-    return goes_next(scene, maker_of(scene.view, pod))
-
-
-_RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})
-
-
-def _running_as(scene: Scene, account: int) -> int:
-    """Return how many pods run as an account that is there, and stay; by class."""
-    view, found = scene.view, 0
-    for use in view.uses(account, _RUNS_AS, scene.whole):
-        pods = view.pods_alike(use.row) if use.of_pods else []
-        if pods and not _leaves_next(scene, pods[0]):
-            found += sum(not (pod in scene.removed or view.finished(pod)) for pod in pods)
-    return found
 
 
 def _is_actor(scene: Scene, subject: Subject) -> bool:
