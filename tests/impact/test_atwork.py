@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 
@@ -36,7 +38,9 @@ from suture.model.objects import (
     ServiceRef,
 )
 from suture.model.selectors import Operator, Requirement, Selector
+from suture.model.writes import HOUR_S, MINUTE_S
 
+OPERATOR = "system:serviceaccount:lb:operator"
 DATABASES = Resource("db.example.com", "databases")
 RECORDS = Resource("dns.example.com", "records")
 SERVED = (service("web"), *workload("web", replicas=2))
@@ -150,6 +154,35 @@ def test_a_budget_of_all_may_go_where_others_hold_all_but_one() -> None:
     assert in_use() == 1
     assert in_use(budget()) == 1
     assert in_use(budget(), budget("db", app="db")) == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "made_s", "by", "in_use"),
+    [
+        pytest.param([2], -HOUR_S, "maria", 0, id="other-numbers"),
+        pytest.param([], -HOUR_S, "maria", 1, id="as-it-was"),
+        pytest.param([2, 1], -HOUR_S, "maria", 1, id="turned-back"),
+        pytest.param([2], MINUTE_S, "maria", 1, id="made-anew-already"),
+        pytest.param([2], -HOUR_S, OPERATOR, 1, id="by-its-own-hand"),
+    ],
+)
+def test_a_budget_is_made_anew_for_other_numbers(
+    wanted: list[int], made_s: int, by: str, in_use: int
+) -> None:
+    """Its custom resource was rewritten; who cannot patch it deletes it first."""
+    parent = thing(DATABASES, "web", "prod")
+    held = replace(
+        budget(), owners=(owner(parent, controller=False),), created=START.utc_s + made_s
+    )
+    view = view_of(parent, held, SERVED)
+    for before, after in pairwise([1, *wanted]):
+        spec = b'{"spec":{"maxUnavailable":%d}}'
+        bodies = spec % before, spec % after
+        request = update(parent, parent, by=operator(by), bodies=bodies)
+        remember(request, project(request, view), view, START)
+    told = impact_of(delete(held), view, now=START.plus_s(2 * MINUTE_S))
+    (found,) = effects(told, ObjectsRemoved)
+    assert found.in_use == in_use
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from suture.impact.causes.recent import remember
 from suture.impact.effects import ObjectsRemoved
 from suture.impact.project import project
 from suture.model.graph import GraphView
-from suture.model.names import Resource
-from suture.model.objects import ClusterObject, CustomFacts, Ended
+from suture.model.names import NODES, Resource
+from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts
 
 PLANES = Resource("machines.example.com", "controlplanes")
 MACHINES = Resource("machines.example.com", "machines")
@@ -76,6 +76,23 @@ def test_what_says_that_it_is_not_well_is_replaced(
 ) -> None:
     view, last = fleet(3, 3, 1)
     body = msgspec.json.encode({"status": {"conditions": conditions}})
+    request = msgspec.structs.replace(delete(last), old_body=body)
+    told = effects(impact_of(request, view, now=START), ObjectsRemoved)
+    assert sum(one.in_use for one in told if one.resource == str(MACHINES)) == found
+
+
+@pytest.mark.parametrize(("ready", "found"), [(False, 0), (True, 1)])
+def test_a_machine_of_a_dead_node_is_replaced(*, ready: bool, found: int) -> None:
+    """Its cloud took it back; its node has had no heartbeat since."""
+    node = thing(NODES, "worker-9", facts=NodeFacts(ready=ready))
+    of = plane()
+    known = CustomFacts(outside="cloud:///zone/i-0abc")
+    machines = [
+        msgspec.structs.replace(machine(at, of, deleted=float(at < 1)), facts=known)
+        for at in range(3)
+    ]
+    view, last = view_of(of, machines, node), machines[-1]
+    body = msgspec.json.encode({"status": {"node": "worker-9"}})
     request = msgspec.structs.replace(delete(last), old_body=body)
     told = effects(impact_of(request, view, now=START), ObjectsRemoved)
     assert sum(one.in_use for one in told if one.resource == str(MACHINES)) == found

@@ -7,7 +7,9 @@ import pytest
 
 from support.asking import effects, impact_of
 from support.cluster import START, delete, graph_of, thing
+from suture.impact.causes.recent import remember
 from suture.impact.effects import DataLost, ObjectsRemoved
+from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
@@ -81,6 +83,34 @@ def test_what_may_be_of_use_again(things: list[ClusterObject], seen_s: float | N
     seen = None if seen_s is None else START.plus_s(seen_s)
 
     assert not explained(CLAIM, *things, *waiting, seen=seen)
+
+
+@pytest.mark.parametrize(
+    ("ready", "others", "ago_s", "gone"),
+    [
+        pytest.param(False, 0, 90.0, True, id="dead"),
+        pytest.param(False, 0, 30.0, False, id="just-now"),
+        pytest.param(False, 1, 90.0, False, id="one-of-several"),
+        pytest.param(True, 0, 90.0, False, id="well"),
+    ],
+)
+def test_a_node_that_was_dead_when_it_went(
+    others: int, ago_s: float, *, ready: bool, gone: bool
+) -> None:
+    """Its machine is no more; where several die, power is away, and their disks come back."""
+    nodes = [
+        thing(NODES, name, facts=NodeFacts(ready=ready))
+        for name in ("disk-1", "disk-3")[: 1 + others]
+    ]
+    history, then = History(), START.plus_s(-ago_s)
+    before = GraphView(graph_of(nodes), history)
+    for one in nodes:
+        request = delete(one)
+        remember(request, project(request, before), before, then)
+        history.note_removed(one.uid, one.key, then)
+    view = GraphView(graph_of(CLAIM, OTHER, volume("disk-1"), pod()), history)
+    (lost,) = effects(impact_of(delete(CLAIM), view, now=START), DataLost)
+    assert lost.explained is gone
 
 
 def test_a_node_that_went_long_ago_does_not_come_back() -> None:

@@ -136,6 +136,13 @@ def test_a_whole_file(tmp_path: Path) -> None:
         ('names: ["pod-{i}"]', 'names: ["pod-{a..9}"]', 22, "steps[2].names", "mixes"),
         ("    body: {spec: {containers: []}}\n", "", 18, "steps[2]", "lacks the field `body`"),
         (
+            'names: ["pod-{i}"]\n    n: 4\n    body: {spec: {containers: []}}',
+            'names: ["pod-{0..3}"]\n    body: {spec: {nodeName: "node-{i}"}}',
+            23,
+            "steps[2].body",
+            "it is 0 in each",
+        ),
+        (
             "body: {spec: {containers: []}}",
             "body: {metadata: {labels: app=web}}",
             24,

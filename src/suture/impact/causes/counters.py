@@ -180,6 +180,11 @@ def ended_in_use(node: str) -> str:
     return f"ended-in-use/{node}"
 
 
+def ended_dead(node: str = "") -> str:
+    """Name the counter of the ends of a node that was not Ready any more; without one, of all."""
+    return f"ended-dead/{node}"
+
+
 def parted(uid: str, part: str) -> str:
     """Name the counter of how a person took a part out of a custom resource, and not back in."""
     return f"parted/{uid}/{part}"

@@ -26,6 +26,7 @@ from suture.impact.causes.counters import (
     creator_in,
     creator_like,
     cut_down,
+    ended_dead,
     ended_in_use,
     not_back,
     ordered,
@@ -397,13 +398,17 @@ def _remember_closing(
 
 
 def _remember_end(view: GraphView, node: int, now: Now, *, goes: bool = True) -> None:
-    """Remember that a node was taken away, and, where it `goes`, that it was closed and in use."""
+    """Remember that a node was taken away; where it `goes`, that it was dead, or closed in use."""
     writes, key = view.history.writes, view.key(node)
     # WHY closed before: one that died takes its pods along, and that is nobody's closing.
     closed = key.name in writes.closed(now, HOUR_S) and writes.written(
         key, What.CLOSED, now, HOUR_S
     )
     writes.note_closed(key.name, now)
+    facts = view.facts(node)
+    if goes and isinstance(facts, NodeFacts) and not facts.ready:
+        for counter in (ended_dead(), ended_dead(key.name)):
+            writes.count(counter, now)
     if goes and closed and movable(view, node, Asked(view)):
         writes.count(ended_in_use(key.name), now)
 

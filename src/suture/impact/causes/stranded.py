@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.counters import ended_dead
 from suture.impact.causes.parents import beyond_size, mounting
 from suture.impact.causes.setends import set_ends
 from suture.model.clock import Now
@@ -19,11 +20,16 @@ from suture.model.graph import GraphView
 from suture.model.names import CLAIMS, NODES, VOLUMES, ObjectKey
 from suture.model.objects import ClaimFacts
 from suture.model.placement import HOSTNAME
-from suture.model.writes import TEN_MINUTES_S
+from suture.model.writes import MINUTE_S, TEN_MINUTES_S
 
 GONE_FOR_GOOD_S: Final = TEN_MINUTES_S
 """LIMIT: how long a node that was seen to go may come back under its name, with its disks: one that
 starts anew, or is registered again, does so within minutes."""
+
+DIED_S: Final = MINUTE_S
+"""LIMIT: the same of one that was dead when it went, and the only such of ten minutes: who takes it
+away for that knows that its machine is no more. Where several die, power is away, and comes back.
+SOURCE: the node cleanup controller of local volumes waits as long by default."""
 
 
 def left_over(view: GraphView, row: int, now: Now | None) -> bool:
@@ -102,4 +108,15 @@ def _may_return(view: GraphView, host: str, now: Now | None) -> bool:
     if view.find(key) is not None or view.labelled(view.rows(NODES), label or HOSTNAME, name):
         return True
     went = view.history.removed_at(key)
-    return went is not None and (now is None or now.ago_s(went.at_ns) < GONE_FOR_GOOD_S)
+    if went is None or now is None:
+        return went is not None
+    return now.ago_s(went.at_ns) < (DIED_S if _died_alone(view, name, now) else GONE_FOR_GOOD_S)
+
+
+def _died_alone(view: GraphView, node: str, now: Now) -> bool:
+    """Whether a node was dead when it went, and no other one was of those that went lately."""
+    counted = view.history.writes.counted
+    return (
+        counted(ended_dead(node), now, TEN_MINUTES_S) > 0
+        and counted(ended_dead(), now, TEN_MINUTES_S) == 1
+    )

@@ -31,6 +31,7 @@ from suture.impact.ordinary.namedafter import CHILDREN, named_after_living
 from suture.impact.reach.strangers import left_by_schedule, taken_blindly, wall_of_others
 from suture.impact.scene import Scene
 from suture.model.actor import is_person
+from suture.model.deeds import What
 from suture.model.difference import own_texts_of
 from suture.model.edges import Edge
 from suture.model.facts import RoleBindingFacts
@@ -44,6 +45,7 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import ClaimFacts
+from suture.model.writes import HOUR_S
 
 _COPIES: Final = frozenset({CLAIMS, SNAPSHOTS})
 
@@ -165,5 +167,26 @@ def _fills_next(scene: Scene, row: int) -> bool:
 def has_stand_in(scene: Scene, row: int) -> bool:
     """Whether something else that stays does what an object in use is there for."""
     if scene.view.resource(row) == DISRUPTION_BUDGETS:
-        return stood_in_for(scene.view, row, scene.removed)
+        return stood_in_for(scene.view, row, scene.removed) or _may_be_renewed(scene, row)
     return is_kept_elsewhere(scene, row)
+
+
+def _may_be_renewed(scene: Scene, budget: int) -> bool:
+    """Whether another rewrote, within the hour, the custom resource that has a budget made.
+
+    It may ask for other numbers by now, and who keeps it makes the budget anew: once, and not where
+    it was rewritten again since, be it to what it was before.
+    """
+    view, now = scene.view, scene.now
+    if now is None:
+        return False
+    for owner in view.owners(budget):
+        if not owner.present or not is_custom(view.resource(owner.row)):
+            continue
+        key = view.key(owner.row)
+        # WHY two: the first that is remembered is what was there.
+        written = view.history.writes.deeds(key, What.WROTE, now, HOUR_S)
+        if len(written) == 2 and scene.written_by_another(key):
+            ago_s, _ = written[-1]
+            return view.created(budget) < now.utc_s - ago_s
+    return False

@@ -228,6 +228,7 @@ def _check_step(document: Document, at: Field, step: Step, scenario: Scenario) -
     if step.names is not None and step.select is not None:
         raise document.error((*at, "select"), "cannot be given beside `names`")
     _check_content(document, at, step)
+    _check_counter(document, at, step)
 
 
 def _check_wait(document: Document, at: Field, step: Step, scenario: Scenario) -> None:
@@ -282,6 +283,21 @@ def _check_content(document: Document, at: Field, step: Step) -> None:
         for field in ("body", "patch", "replicas"):
             if getattr(step, field) is not None:
                 raise document.error((*at, field), f"has no meaning for `{step.verb}`")
+
+
+def _check_counter(document: Document, at: Field, step: Step) -> None:
+    """Refuse `{i}` in the content of several names of one round: it is 0 in each of them."""
+    names = step.name_list
+    if len(names) < 2 or (step.n or 1) > 1 or counts(names):
+        return
+    given = {("body",): step.body, ("patch",): step.patch.value if step.patch else None}
+    for field, value in given.items():
+        if counts(value):
+            raise document.error(
+                (*at, *field),
+                f"counts rounds with `{{i}}`, and there is one for all {len(names)} names, so that "
+                f"it is 0 in each; write `names: NAME-{{i}}` and `n: {len(names)}`",
+            )
 
 
 def _names_something(step: Step) -> bool:
