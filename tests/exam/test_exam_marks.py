@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from support.exam import paper, result, scenario
-from suture.lab.exam.marks import failures, line
-from suture.lab.exam.result import harms, stopped
+from suture.lab.exam.marks import failures, line, prevailing
+from suture.lab.exam.result import Column, harms, stopped
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,25 @@ def test_a_probe_beyond_what_a_file_bears_is_harm() -> None:
 
     assert harms(scenario(harm={"probes": {"nodes_cordoned": 3}}), found)
     assert not harms(scenario(harm={"probes": {"nodes_cordoned": 4}}), found)
+
+
+@pytest.mark.parametrize(
+    ("column", "lab", "predicted", "place"),
+    [
+        pytest.param("full", "stopped", "stopped", "lab", id="alike"),
+        pytest.param("full", "stopped", "missed", "offline", id="broken-since"),
+        pytest.param("full", "missed", "stopped", "lab", id="seen-on-the-lab-only"),
+        pytest.param("none", "missed", "stopped", "lab", id="without-a-guard"),
+    ],
+)
+def test_which_result_counts(column: Column, lab: str, predicted: str, place: str) -> None:
+    """The lab's, but under Suture what is broken since shows on predicted controllers first."""
+    known = [
+        result(column, verdict=lab, place="lab"),
+        result(column, verdict=predicted, place="offline"),
+    ]
+
+    assert prevailing(scenario(detectable="nth"), column, known).place == place
 
 
 def test_figures_of_a_column() -> None:

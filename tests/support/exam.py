@@ -26,8 +26,8 @@ def scenario(**given: Any) -> Scenario:
 
 def result(column: Column = "full", **given: Any) -> Result:
     """Return a result of an incident that was stopped at once."""
-    plain = {"verdict": "stopped", "writes": 1, "guilty_writes": 1, "stopped_at": 1, **given}
-    return Result(scenario="x", column=column, key="k", place="offline", **plain)
+    plain = {"verdict": "stopped", "writes": 1, "guilty_writes": 1, "stopped_at": 1}
+    return Result(scenario="x", column=column, key="k", **{"place": "offline", **plain, **given})
 
 
 def paper(name: str, *results: Result, **given: Any) -> Paper:

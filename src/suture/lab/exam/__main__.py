@@ -18,7 +18,7 @@ import structlog
 
 from suture.errors import InputError
 from suture.lab import assets
-from suture.lab.exam.marks import Paper, failures, line
+from suture.lab.exam.marks import Paper, failures, line, prevailing
 from suture.lab.exam.page import page
 from suture.lab.exam.result import BASELINES, COLUMNS, SUTURE, TITLES, Column, Result
 from suture.lab.exam.sitting import key_of, sit_offline, sit_on_lab
@@ -146,14 +146,16 @@ def _paper(loaded: Loaded, offline: Results, lab: Results) -> Paper:
     stale: set[Column] = set()
     for column in COLUMNS:
         known = [
-            (result.key != key_of(loaded, column, results.place), result)
+            (result.key == key_of(loaded, column, results.place), result)
             for results in (lab, offline)
             if (result := results.get(loaded.name, column)) is not None
         ]
+        fresh = [result for of_today, result in known if of_today]
+        if known and not fresh:
+            stale.add(column)
         if known:
-            old, found[column] = min(known, key=lambda one: one[0])
-            if old:
-                stale.add(column)
+            of_one_age = fresh or [result for _, result in known]
+            found[column] = prevailing(loaded.scenario, column, of_one_age)
     return Paper(name=loaded.name, scenario=loaded.scenario, results=found, stale=frozenset(stale))
 
 

@@ -10,7 +10,7 @@ from statistics import median
 
 import msgspec
 
-from suture.lab.exam.result import BASELINES, Column, Result, allowed, harms, stopped
+from suture.lab.exam.result import BASELINES, SUTURE, Column, Result, allowed, came_out_well, harms
 from suture.lab.scenarios.format import Scenario
 
 WANTED: Mapping[Column, float] = {"managed": 0.85, "full": 0.95}
@@ -57,9 +57,18 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True):
     def good(self, column: Column) -> bool | None:
         """Whether it came out well in a column; None where it was not run."""
         result = self.results.get(column)
-        if result is None:
-            return None
-        return stopped(self.scenario, result) if self.incident else result.verdict == "passed"
+        return None if result is None else came_out_well(self.scenario, result)
+
+
+def prevailing(scenario: Scenario, column: Column, known: Sequence[Result]) -> Result:
+    """Return which of some results of one column, of equal age, counts: the first, the lab's.
+
+    But under Suture one that did not come out well before one that did: what was run on the lab may
+    have been judged by earlier code, and what is broken since shows on predicted controllers first.
+    """
+    if column not in SUTURE:
+        return known[0]
+    return min(known, key=lambda one: came_out_well(scenario, one))
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):

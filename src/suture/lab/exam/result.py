@@ -126,3 +126,10 @@ def stopped(scenario: Scenario, result: Result) -> bool:
     wanted: tuple[Verdict, ...] = ("stopped", "bounded")
     detectable: Detectable | None = scenario.detectable
     return result.verdict in (wanted[:1] if detectable == "before" else wanted)
+
+
+def came_out_well(scenario: Scenario, result: Result) -> bool:
+    """Whether an incident was stopped, or ordinary work passed."""
+    if scenario.kind == "incident":
+        return stopped(scenario, result)
+    return result.verdict == "passed"
