@@ -30,11 +30,13 @@ from suture.model.names import (
     Resource,
 )
 from suture.model.objects import (
+    LOAD_BALANCER,
     ClusterObject,
     NodeFacts,
     OwnerReference,
     PodFacts,
     RouteFacts,
+    ServiceFacts,
     ServiceRef,
 )
 from suture.model.selectors import Operator, Requirement, Selector
@@ -182,6 +184,38 @@ def test_a_budget_is_made_anew_for_other_numbers(
         remember(request, project(request, view), view, START)
     told = impact_of(delete(held), view, now=START.plus_s(2 * MINUTE_S))
     (found,) = effects(told, ObjectsRemoved)
+    assert found.in_use == in_use
+
+
+@pytest.mark.parametrize(
+    ("by", "written", "kind", "in_use"),
+    [
+        pytest.param("maria", True, "ClusterIP", 0, id="by-hand"),
+        pytest.param("maria", False, "ClusterIP", 1, id="as-it-was"),
+        pytest.param(OPERATOR, True, "ClusterIP", 1, id="by-its-operator"),
+        pytest.param("maria", True, LOAD_BALANCER, 1, id="with-an-address"),
+    ],
+)
+def test_a_person_has_a_service_made_anew(
+    by: str, kind: str, in_use: int, *, written: bool
+) -> None:
+    """One that is to be headless cannot be changed to that."""
+    parent = thing(DATABASES, "web", "prod")
+    web, *pods = SERVED
+    facts = web.facts
+    assert isinstance(facts, ServiceFacts)
+    web = replace(
+        web, facts=replace(facts, type=kind), owners=(owner(parent),),
+        created=START.utc_s - HOUR_S,
+    )  # fmt: skip
+    view = view_of(parent, web, pods)
+    if written:
+        bodies = b'{"spec":{"clusterIP":""}}', b'{"spec":{"clusterIP":"None"}}'
+        request = update(parent, parent, by=operator("maria"), bodies=bodies)
+        remember(request, project(request, view), view, START)
+    who = operator(by)
+    told = impact_of(delete(web, by=who), view, now=START.plus_s(MINUTE_S), by=who)
+    (found,) = [one for one in effects(told, ObjectsRemoved) if one.resource == "services"]
     assert found.in_use == in_use
 
 

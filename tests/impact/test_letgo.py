@@ -143,3 +143,32 @@ def test_the_rights_of_others_stay(one: ClusterObject, old: Body, by: Actor) -> 
     view = world(one)
     wrote(view, NAMESPACES, old, labelled(), by)
     assert not passes(view, one)
+
+
+def tool(*namespaces: str, also: tuple[str, ...] = ()) -> Body:
+    """Make what lists the namespaces in which its tool works, and those of a part of it."""
+    spec = {"sourceNamespaces": list(namespaces), "sets": {"namespaces": list(also)}}
+    return body("Tree", "tool", "org", apiVersion="tree.example.com/v1", spec=spec)
+
+
+TOOL_OF_ORG = thing(TREES, "tool", "org")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "by", "goes"),
+    [
+        pytest.param(tool("team", "next"), tool("next"), PERSON, True, id="one-less"),
+        pytest.param(tool(also=("team",)), tool(), PERSON, True, id="of-a-part"),
+        pytest.param(tool("team", also=("team",)), tool("team"), PERSON, False, id="listed-yet"),
+        pytest.param(tool("team", "next"), tool("team"), PERSON, False, id="another"),
+        pytest.param(tool("team"), tool(), TOOL, False, id="by-a-machine"),
+    ],
+)
+def test_a_namespace_that_a_tool_lists_no_more(
+    old: Body, new: Body, by: Actor, *, goes: bool
+) -> None:
+    """What it may do there goes, and nothing else."""
+    one = binding(OF_ORG)
+    view = world(one, TOOL_OF_ORG)
+    wrote(view, TREES, old, new, by)
+    assert passes(view, one) is goes

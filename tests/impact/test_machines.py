@@ -16,7 +16,7 @@ from suture.impact.project import project
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import NODES, PODS, Propagation, Resource
-from suture.model.objects import ClusterObject, CustomFacts, NodeFacts, PodFacts
+from suture.model.objects import ClusterObject, CustomFacts, Ended, NodeFacts, PodFacts
 from suture.model.request import DeleteOptions, Request
 
 MACHINES = Resource("fleet.example.com", "machines")
@@ -123,6 +123,29 @@ def test_a_machine_of_which_no_node_has_come() -> None:
 def test_what_stands_for_a_thing_outside_all_the_same(counts: Callable[[], bool]) -> None:
     """The incident: machines that run, and what is none, go a few in an hour."""
     assert not counts()
+
+
+@pytest.mark.parametrize(
+    ("ended", "said", "kept", "explained"),
+    [
+        pytest.param(Ended.FAILED, "cloud:///zone/0", True, 1, id="terminated"),
+        pytest.param(Ended.NO, "cloud:///zone/0", True, 0, id="runs"),
+        pytest.param(Ended.FAILED, "arn:aws:rds:eu:1:db:orders", True, 0, id="a-database"),
+        pytest.param(Ended.FAILED, "cloud:///zone/0", False, 0, id="nobody-makes-another"),
+    ],
+)
+def test_a_machine_that_has_failed_for_good(
+    ended: Ended, said: str, explained: int, *, kept: bool
+) -> None:
+    """Its provider finds it terminated: nothing is there any more, and its set makes another."""
+    of = thing(MACHINES, "set", "fleet")
+    one = msgspec.structs.replace(
+        machine(),
+        facts=CustomFacts(outside=said, ended=ended),
+        owners=(owner(of),) if kept else (),
+    )
+    (outside,) = effects(impact_of(delete(one), view_of(of, one)), ExternalDeleted)
+    assert (outside.count, outside.explained) == (1, explained)
 
 
 def test_nodes_of_machines_that_went_lately_are_leaving() -> None:

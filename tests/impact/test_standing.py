@@ -207,3 +207,35 @@ def test_what_takes_rights_of_people_along(
     impact = impact_of(request, view_of(GRANT, bound, user), by=by)
     found = {one.resource: one.counted for one in effects(impact, ObjectsRemoved)}
     assert found[str(GRANTS)] == counted
+
+
+TEAM = thing(Resource("accounts.example.com", "groups"), "developers")
+PEOPLE = RoleBindingFacts(groups=("developers",))
+
+
+@pytest.mark.parametrize(
+    ("group", "facts", "counted"),
+    [
+        pytest.param(TEAM, PEOPLE, 1, id="named"),
+        pytest.param(TEAM, RoleBindingFacts(groups=("others",)), 0, id="of-others"),
+        pytest.param(TEAM, RoleBindingFacts(users=("developers",)), 0, id="a-user-of-that-name"),
+        pytest.param(
+            thing(Resource("accounts.example.com", "users"), "developers"),
+            RoleBindingFacts(users=("developers",)), 1, id="a-user",
+        ),
+        pytest.param(
+            thing(Resource("accounts.example.com", "circles"), "developers"), PEOPLE, 0, id="else"
+        ),
+        pytest.param(
+            thing(Resource("accounts.example.com", "groups"), "developers", "shop"), PEOPLE, 0,
+            id="of-a-namespace",
+        ),
+    ],
+)  # fmt: skip
+def test_a_group_of_which_bindings_speak(
+    group: ClusterObject, facts: RoleBindingFacts, counted: int
+) -> None:
+    """With it its members lose what the binding gives, though that stays."""
+    bound = thing(CLUSTER_ROLE_BINDINGS, "view", facts=facts)
+    (found,) = effects(impact_of(delete(group), view_of(group, bound)), ObjectsRemoved)
+    assert found.counted == counted

@@ -39,7 +39,7 @@ from suture.model.names import (
     ObjectKey,
     Resource,
 )
-from suture.model.objects import LOAD_BALANCER, ClaimFacts, CustomFacts, Facts, ServiceFacts
+from suture.model.objects import LOAD_BALANCER, ClaimFacts, CustomFacts, Ended, Facts, ServiceFacts
 from suture.model.rules import speaks_of_outside
 
 FINALIZER: Final = "finalizer"
@@ -80,6 +80,7 @@ def external_effects(scene: Scene) -> Iterable[ExternalDeleted]:
                 or is_of_expired(scene, row)
                 or _is_errand(scene, row)
                 or _never_joined(scene, row)
+                or _has_failed(scene.view, row)
             )
             if len(tally.rows) < scene.limit:
                 tally.rows.append(row)
@@ -221,6 +222,21 @@ def _never_joined(scene: Scene, row: int) -> bool:
         and scene.made(row)
         and bool(request.old_body)
         and not node_named(request.old_body)
+    )
+
+
+def _has_failed(view: GraphView, row: int) -> bool:
+    """Whether a machine says that it has failed for good, and what controls it makes another.
+
+    WHY of machines alone: what else fails may hold data yet.
+    SOURCE: Cluster API `status.phase: Failed`, once its provider finds the instance terminated.
+    """
+    facts = view.facts(row)
+    return (
+        isinstance(facts, CustomFacts)
+        and facts.ended is Ended.FAILED
+        and is_machine_id(facts.outside)
+        and view.controller(row) >= 0
     )
 
 

@@ -40,17 +40,24 @@ from suture.model.names import (
     CLAIMS,
     DISRUPTION_BUDGETS,
     NODES,
+    SERVICES,
     SNAPSHOTS,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts
+from suture.model.objects import LOAD_BALANCER, ClaimFacts, ServiceFacts
 from suture.model.writes import HOUR_S
 
 _COPIES: Final = frozenset({CLAIMS, SNAPSHOTS})
 
 BINDINGS_ASKED: Final = 64
 """LIMIT: bindings that go along and are asked whom they name; one that names people is enough."""
+
+SUBJECTS_ASKED: Final = 8_192
+"""LIMIT: bindings of each type that are asked whether they name a group or user that goes, 0.3 µs
+each: ten in each namespace of a large cluster."""
+
+_SUBJECTS: Final = frozenset({"groups", "users"})
 
 
 def called_after(scene: Scene, resource: Resource, named: list[int]) -> int:
@@ -94,6 +101,25 @@ def _keeps(scene: Scene, row: int) -> bool:
         or taken_blindly(scene, row)
         or is_unexpired(scene, row)
         or _gives_rights(scene, row)
+        or _has_rights(scene, row)
+    )
+
+
+def _has_rights(scene: Scene, row: int) -> bool:
+    """Whether bindings go by the name of a group or user that is kept as an object of the cluster.
+
+    With it its members lose what the bindings give, which stay and name nobody.
+    SOURCE: OpenShift `user.openshift.io` Group and User, which directories are synchronised into.
+    """
+    view, kind = scene.view, scene.view.resource(row).plural
+    if kind not in _SUBJECTS or view.namespace(row):
+        return False
+    name = view.name(row)
+    return any(
+        isinstance(facts := view.facts(one), RoleBindingFacts)
+        and name in (facts.groups if kind == "groups" else facts.users)
+        for resource in BINDINGS
+        for one in view.rows(resource)[:SUBJECTS_ASKED]
     )
 
 
@@ -165,28 +191,47 @@ def _fills_next(scene: Scene, row: int) -> bool:
 
 
 def has_stand_in(scene: Scene, row: int) -> bool:
-    """Whether something else that stays does what an object in use is there for."""
-    if scene.view.resource(row) == DISRUPTION_BUDGETS:
+    """Whether something else that stays does what an object in use is there for, or soon will."""
+    resource = scene.view.resource(row)
+    if resource == DISRUPTION_BUDGETS:
         return stood_in_for(scene.view, row, scene.removed) or _may_be_renewed(scene, row)
+    if resource == SERVICES and _is_taken_for_another(scene, row):
+        return True
     return is_kept_elsewhere(scene, row)
 
 
-def _may_be_renewed(scene: Scene, budget: int) -> bool:
-    """Whether another rewrote, within the hour, the custom resource that has a budget made.
+def _is_taken_for_another(scene: Scene, service: int) -> bool:
+    """Whether a person deletes one Service so that its operator makes it otherwise.
 
-    It may ask for other numbers by now, and who keeps it makes the budget anew: once, and not where
+    What kind of Service it is cannot all be changed, so that one that is to be headless is made
+    anew. WHY not with an address outside: the next one has another.
+    """
+    facts = scene.view.facts(service)
+    return (
+        scene.change.direct == (service,)
+        and is_person(scene.actor.user.username)
+        and not (isinstance(facts, ServiceFacts) and facts.type == LOAD_BALANCER)
+        and _may_be_renewed(scene, service)
+    )
+
+
+def _may_be_renewed(scene: Scene, row: int) -> bool:
+    """Whether a person or another rewrote, within the hour, the custom resource that has it made.
+
+    It may ask for other numbers by now, and who keeps it makes the object anew: once, and not where
     it was rewritten again since, be it to what it was before.
     """
     view, now = scene.view, scene.now
     if now is None:
         return False
-    for owner in view.owners(budget):
+    for owner in view.owners(row):
         if not owner.present or not is_custom(view.resource(owner.row)):
             continue
         key = view.key(owner.row)
         # WHY two: the first that is remembered is what was there.
         written = view.history.writes.deeds(key, What.WROTE, now, HOUR_S)
-        if len(written) == 2 and scene.written_by_another(key):
+        by_other = is_person(scene.actor.user.username) or scene.written_by_another(key)
+        if len(written) == 2 and by_other:
             ago_s, _ = written[-1]
-            return view.created(budget) < now.utc_s - ago_s
+            return view.created(row) < now.utc_s - ago_s
     return False
