@@ -31,6 +31,9 @@ class What(IntEnum):
     """An actor had a workload replace its pods, the old before the new; noted of the actor."""
     GIVEN = 9
     """A Service or route was said to be reached elsewhere than before."""
+    SPOKEN = 10
+    """An instance of a type was written in a version of its API by who writes the statuses of the
+    type; noted of the two, and the value is the number of the version's name."""
 
 
 class Deed(msgspec.Struct, frozen=True, gc=False):

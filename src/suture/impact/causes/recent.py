@@ -57,6 +57,7 @@ from suture.impact.causes.releases import remember_release_given_up
 from suture.impact.causes.rerun import remember_ended, remember_rounds
 from suture.impact.causes.resting import remember_rest, serves_last
 from suture.impact.causes.rolled import remember_rolled, takes_down
+from suture.impact.causes.spoken import remember_spoken
 from suture.impact.causes.storedanew import remember_version
 from suture.impact.causes.together import remember_cut, remember_least, remember_pause
 from suture.impact.causes.turned import remember_turn
@@ -205,6 +206,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if request.gvr.resource == PODS and request.operation is Operation.UPDATE:
         remember_member(request, view, now)
     remember_release_given_up(request, view, now)
+    remember_spoken(request, view, now)
     if is_custom(request.gvr.resource) and request.operation is not Operation.DELETE:
         _remember_custom(request, change, view, now)
 

@@ -1,7 +1,9 @@
-"""Versions of a type that go while instances are left, which then nothing can read.
+"""Versions of a type that go while instances are left, which then nothing can read or write.
 
-The last one that is served; and one that is struck from the definition's status though nobody wrote
-its objects anew: from then on nothing reads what was left in it, and no list of the type succeeds.
+The last one that is served. One of several, in which a controller of the type speaks: what is
+stored can be read in another, but all that the controller asks for is answered with 404. And one
+that is struck from the definition's status though nobody wrote its objects anew: from then on
+nothing reads what was left in it, and no list of the type succeeds.
 Source: apiextensions/v1 CustomResourceDefinition (without a served version none of its objects is
 reached) and its status (`storedVersions`, which only who has migrated the objects shortens).
 """
@@ -10,25 +12,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from suture.impact.causes.spoken import speakers
 from suture.impact.causes.storedanew import stored_before
 from suture.impact.effects import Confidence, ReferenceBroken, Victim
 from suture.impact.ground.change import Rewritten
+from suture.impact.reach.atworkas import works_as
 from suture.impact.scene import Scene, victim_of
+from suture.model.actor import account_of
 from suture.model.edges import Edge
-from suture.model.names import CRDS
+from suture.model.names import CRDS, Resource
 from suture.model.objects import CrdFacts
 
 
 def unserved_effects(scene: Scene, made: Rewritten) -> Iterator[ReferenceBroken]:
-    """Yield the versions without which no instance of a definition can be reached any more."""
+    """Yield the versions without which instances cannot be reached, or not by their controllers."""
     before, after = made.facts_before, made.after.facts
     if not isinstance(before, CrdFacts) or not isinstance(after, CrdFacts):
         return
     instances = scene.view.count(before.resource)
-    # WHY only the last: what is stored in a version that is not served is served in another, and
-    # the API server itself refuses that a stored one is dropped.
-    if instances and not after.served_versions:
-        yield from _gone(victim_of(made.after), before.served_versions, instances)
+    gone = [one for one in before.served_versions if one not in after.served_versions]
+    if not (instances and gone):
+        return
+    definition = victim_of(made.after)
+    if not after.served_versions:
+        yield from _gone(definition, gone, instances)
+        return
+    # WHY only what is spoken: what is stored in a version that is not served is served in another,
+    # and the API server itself refuses that a stored one is dropped.
+    for version in gone:
+        if by := _speakers(scene, before.resource, version):
+            yield from _gone(definition, [version], instances, users=_accounts(scene, by))
+
+
+def _speakers(scene: Scene, resource: Resource, version: str) -> list[str]:
+    """Return the controllers of a type, other than the actor, that are at work and speak a version.
+
+    LIMIT: an account of which no pod runs here counts as one that is gone; a controller that works
+    from outside with a token is not seen.
+    """
+    return [
+        one
+        for one in speakers(scene.view, resource, version)
+        if one != scene.actor.user.username
+        and ((account := account_of(one)) is None or works_as(scene, account))
+    ]
+
+
+def _accounts(scene: Scene, identities: Iterable[str]) -> tuple[Victim, ...]:
+    """Return the accounts among some identities, as far as they are objects of the cluster."""
+    keys = (account_of(one) for one in identities)
+    rows = (scene.view.find(key) for key in keys if key is not None)
+    return tuple(scene.victim(row) for row in rows if row is not None)
 
 
 def struck_effects(scene: Scene) -> Iterator[ReferenceBroken]:
@@ -47,7 +81,13 @@ def struck_effects(scene: Scene) -> Iterator[ReferenceBroken]:
         yield from _gone(scene.victim(row), struck, left)
 
 
-def _gone(definition: Victim, versions: Iterable[str], instances: int) -> Iterator[ReferenceBroken]:
+def _gone(
+    definition: Victim,
+    versions: Iterable[str],
+    instances: int,
+    *,
+    users: tuple[Victim, ...] = (),
+) -> Iterator[ReferenceBroken]:
     for version in versions:
         yield ReferenceBroken(
             target=definition,
@@ -56,5 +96,6 @@ def _gone(definition: Victim, versions: Iterable[str], instances: int) -> Iterat
             current=instances,
             past=0,
             pods=0,
+            users=users,
             confidence=Confidence.BOUNDED,
         )

@@ -13,7 +13,7 @@ from suture.impact.reach.holding import Subject
 from suture.impact.scene import Scene
 from suture.model.actor import SYSTEM, account_of
 from suture.model.edges import Edge
-from suture.model.names import CRON_JOBS, DAEMON_SETS, PODS
+from suture.model.names import CRON_JOBS, DAEMON_SETS, PODS, ObjectKey
 from suture.model.objects import WorkloadFacts
 
 _ACCOUNT_GROUPS = "system:serviceaccounts"
@@ -31,9 +31,12 @@ def is_system(scene: Scene, subject: Subject) -> bool:
     key = account_of(subject.name)
     if key is None or not subject.name.startswith(OF_SYSTEM):
         return False
-    return subject.name in CONTROLLERS or any(
-        _works(scene, row) for row in scene.view.named_by(key, Edge.SERVICE_ACCOUNT)
-    )
+    return subject.name in CONTROLLERS or works_as(scene, key)
+
+
+def works_as(scene: Scene, account: ObjectKey) -> bool:
+    """Whether a pod runs as an account and stays, or a workload does that has pods or will."""
+    return any(_works(scene, row) for row in scene.view.named_by(account, Edge.SERVICE_ACCOUNT))
 
 
 def _works(scene: Scene, row: int) -> bool:
