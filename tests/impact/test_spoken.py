@@ -156,19 +156,32 @@ def test_without_instances_there_is_nothing_to_write() -> None:
 
 
 @pytest.mark.parametrize(
-    "others",
+    ("others", "went"),
     [
-        pytest.param([], id="its account is gone"),
-        pytest.param(controller(KEEPER)[:1], id="it has no pod"),
-        pytest.param(controller(KEEPER, finished=True), id="its pod has ended"),
+        pytest.param([], True, id="its account is gone"),
+        pytest.param(controller(KEEPER)[:1], False, id="it has no pod"),
+        pytest.param(controller(KEEPER, finished=True), False, id="its pod has ended"),
     ],
 )
-def test_a_controller_that_is_gone_speaks_no_more(others: list[ClusterObject]) -> None:
+def test_a_controller_that_is_gone_speaks_no_more(
+    others: list[ClusterObject], *, went: bool
+) -> None:
     """Its successor has another account, and the version may go after both."""
     pools = Pools(3, *others)
     pools.wrote(KEEPER, STATUS, "v1")
+    if went:
+        account = controller(KEEPER)[0]
+        pools.history.note_removed(account.uid, account.key, START)
 
     assert pools.told("v1beta1") == []
+
+
+def test_of_whom_nothing_is_known_speaks_yet() -> None:
+    """It may work from elsewhere."""
+    pools = Pools(3)
+    pools.wrote(KEEPER, STATUS, "v1")
+
+    assert [one.key for one in pools.told("v1beta1")] == ["v1"]
 
 
 def test_only_of_types_with_a_definition_is_it_remembered() -> None:

@@ -20,7 +20,7 @@ from suture.impact.reach.atworkas import works_as
 from suture.impact.scene import Scene, victim_of
 from suture.model.actor import account_of
 from suture.model.edges import Edge
-from suture.model.names import CRDS, Resource
+from suture.model.names import CRDS, ObjectKey, Resource
 from suture.model.objects import CrdFacts
 
 
@@ -45,17 +45,28 @@ def unserved_effects(scene: Scene, made: Rewritten) -> Iterator[ReferenceBroken]
 
 
 def _speakers(scene: Scene, resource: Resource, version: str) -> list[str]:
-    """Return the controllers of a type, other than the actor, that are at work and speak a version.
+    """Return the controllers of a type, other than the actor, that speak a version and are there.
 
-    LIMIT: an account of which no pod runs here counts as one that is gone; a controller that works
-    from outside with a token is not seen.
+    LIMIT: a controller that works from outside with a token of an account is taken for one that is
+    gone.
     """
     return [
         one
         for one in speakers(scene.view, resource, version)
-        if one != scene.actor.user.username
-        and ((account := account_of(one)) is None or works_as(scene, account))
+        if one != scene.actor.user.username and not _is_gone(scene, account_of(one))
     ]
+
+
+def _is_gone(scene: Scene, account: ObjectKey | None) -> bool:
+    """Whether nothing works as an account any more, of which it is known that something did."""
+    if account is None or works_as(scene, account):
+        return False
+    view = scene.view
+    return (
+        view.find(account) is not None
+        or bool(view.named_by(account, Edge.SERVICE_ACCOUNT))
+        or view.history.removed_at(account) is not None
+    )
 
 
 def _accounts(scene: Scene, identities: Iterable[str]) -> tuple[Victim, ...]:
