@@ -14,6 +14,7 @@ from suture.model.names import PODS, Resource
 from suture.model.objects import ClusterObject, CustomFacts, Ended, PodFacts
 
 RUNS = Resource("builds.example.com", "runs")
+TASKS = Resource("builds.example.com", "tasks")
 MAKER = "system:serviceaccount:ci:listener"
 PRUNER = operator("system:serviceaccount:builds:pruner")
 NOW = START.plus_s(3600)
@@ -28,7 +29,8 @@ def counted(
 ) -> int:  # fmt: skip
     """Return how many count of the type of an object that the pruner deletes."""
     view = GraphView(graph_of(one, *others), History())
-    view.history.note_created(one.uid, by_maker, by_maker, one.key, START)
+    if by_maker:
+        view.history.note_created(one.uid, by_maker, by_maker, one.key, START)
     if keeper:
         status = msgspec.structs.replace(update(one, one, by=PRUNER), subresource="status")
         view.history.habits.note(status)
@@ -53,6 +55,29 @@ def run(
 def test_a_run_of_anothers_that_is_under_way_counts() -> None:
     """The pruner is called like the type, and was never seen to keep it."""
     assert run() == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "facts", "keeper", "expected"),
+    [
+        pytest.param(OVER, AT_WORK, False, 1, id="under-way"),
+        pytest.param(AT_WORK, AT_WORK, False, 0, id="of-a-type-that-runs-for-ever"),
+        pytest.param(OVER, OVER, False, 0, id="over"),
+        pytest.param(OVER, AT_WORK, True, 0, id="by-its-operator"),
+    ],
+)
+def test_a_run_of_which_nobody_knows_who_made_it(
+    before: CustomFacts, facts: CustomFacts, expected: int, *, keeper: bool
+) -> None:
+    """It was there before, and runs its pod by a task of its own."""
+    one = thing(RUNS, "build-1", "ci", facts=facts)
+    task = thing(TASKS, "build-1-compile", "ci", owners=[owner(one)], facts=CustomFacts())
+    pod = thing(
+        PODS, "build-1-compile-pod", "ci", owners=[owner(task)],
+        facts=PodFacts(ready=True, node="n"),
+    )  # fmt: skip
+    other = thing(RUNS, "build-0", "ci", facts=before)
+    assert counted(one, task, pod, other, by_maker="", keeper=keeper) == expected
 
 
 def test_what_a_pruner_is_there_for_does_not() -> None:

@@ -55,15 +55,20 @@ def runs_for_itself(scene: Scene, row: int) -> bool:
 
     Nobody knows who made it, which was before; nobody owns it, or keeps it, so that it does not
     come back. A machine's that is known to run its type may end it, and what ends by itself may go.
+    What is only called like it may not, where others of the type have ended and this one has not.
     """
     view, resource = scene.view, scene.view.resource(row)
     return (
         is_custom(resource)
         and not view.has_owner(row)
-        and any(map(view.serving_alike, view.classes_controlled(row)))
+        and (
+            any(map(view.serving_alike, view.classes_controlled(row)))
+            or (scene.change.direct == (row,) and any(lot.serves for lot in scene.lots))
+        )
         and view.history.creation(view.uid(row)) is None
         and account_of(scene.actor.user.username) is not None
-        and not (scene.tied(row) or keeps(scene, resource) or is_over(view, row))
+        and not (scene.tied(row) or is_over(view, row))
+        and (not keeps(scene, resource) or is_under_way(scene, row))
         and not (scene.marks(row) or view.targets(row, Edge.PARENT) or _expires(scene, row))
     )
 
