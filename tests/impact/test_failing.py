@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
 from support.cluster import START, operator, owner, thing, view_of
+from suture.impact.causes.counters import cut_down
 from suture.impact.effects import PodsLost
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.names import DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS, Resource
@@ -82,8 +83,9 @@ def test_otherwise_it_is(going: dict[str, float], beside: dict[str, bool], by: A
 
 
 def whole(
-    *, ready: bool = False, made: float = 0.0, by: Actor = PERSON, scaled: bool = True
-) -> int:
+    *, ready: bool = False, made: float = 0.0, by: Actor = PERSON, scaled: bool = True,
+    before: bool = False,
+) -> int:  # fmt: skip
     """Return how many pods the store asks for of its one set, which is scaled to nothing."""
     set_of_it = thing(
         STATEFUL_SETS, "main", "prod", owners=[owner(STORE)],
@@ -102,6 +104,8 @@ def whole(
     assert isinstance(set_of_it.facts, WorkloadFacts)
     after = replace(set_of_it, facts=replace(set_of_it.facts, replicas=0))
     view = view_of(STORE, set_of_it, pods)
+    if before:
+        view.history.writes.count(cut_down(by.user.username), LATER.plus_s(-900))
     asked = update(set_of_it, after, by=by)
     if scaled:
         asked = replace(asked, subresource="scale", scale_to=0, old=None, new=None)
@@ -116,3 +120,12 @@ def test_a_set_of_which_no_member_is_ready_is_stopped_by_hand() -> None:
     assert whole(made=900.0) == 3
     assert whole(by=STRANGER) == 3
     assert whole(scaled=False) == 3
+
+
+def test_its_operator_begins_one_again_and_not_one_after_the_other() -> None:
+    """A machine that waits for something finds none Ready in every set that does."""
+    assert whole(by=BY) == -1
+    assert whole(by=BY, scaled=False) == -1
+    assert whole(by=BY, before=True) == 3
+    assert whole(by=BY, ready=True) == 3
+    assert whole(by=BY, made=900.0) == 3

@@ -5,15 +5,17 @@ two do not fight for what only one can have. Told by what is there: each member 
 pod of one custom resource; this one's pod is old and not Ready, and all others are. Nothing that
 serves is lost, and the next member that is stopped in that way finds one missing.
 
-So is a set of which no member is Ready, where a person sets its size by hand: what has lost its
-majority for good is stopped whole, and begun again with one. Its claims are another matter. Never
-by a machine: it finds none Ready in every set that waits for the same thing. Pure.
+So is a set of which no member is Ready, where a person sets its size by hand, or its operator does,
+the first that it cuts down within the hour: what has lost its majority for good is stopped whole,
+and begun again with one. Its claims are another matter. WHY the first: a machine finds none Ready
+in every set that waits for the same thing. Pure.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from suture.impact.causes.counters import cut_down
 from suture.impact.causes.parents import SIBLINGS
 from suture.impact.ground.change import Resized
 from suture.impact.ordinary.keepers import runs
@@ -51,13 +53,24 @@ def fails_alone(scene: Scene, resized: Resized) -> bool:
 
 
 def fails_whole(scene: Scene, resized: Resized) -> bool:
-    """Whether a person sets the size of a workload none of whose pods is Ready, all of them old."""
-    view, now = scene.view, scene.now
-    if now is None or resized.asked or scene.request.subresource != "scale":
+    """Whether a workload is stopped none of whose pods is Ready, all of them old.
+
+    By hand, or by the operator of what controls it, which has cut down no other within the hour.
+    """
+    view, now, row = scene.view, scene.now, resized.row
+    if now is None or resized.asked:
         return False
-    if not is_person(scene.actor.user.username):
-        return False
-    pods, old_s = list(pods_under(view, resized.row)), now.utc_s - TEN_MINUTES_S
+    identity = scene.actor.user.username
+    if is_person(identity):
+        may = scene.request.subresource == "scale"
+    else:
+        # WHY several: of members of one pod each, others may be missing for another reason.
+        may = (
+            resized.before > 1
+            and runs(scene, view.controller(row))
+            and not scene.counted(cut_down(identity))
+        )
+    pods, old_s = list(pods_under(view, row)) if may else [], now.utc_s - TEN_MINUTES_S
     return bool(pods) and not any(view.serves(pod) or view.created(pod) > old_s for pod in pods)
 
 
