@@ -172,3 +172,11 @@ def test_a_namespace_that_a_tool_lists_no_more(
     view = world(one, TOOL_OF_ORG)
     wrote(view, TREES, old, new, by)
     assert passes(view, one) is goes
+
+
+def test_a_tool_stays_at_home_though_it_lists_its_home_no_more() -> None:
+    """Its rights where it runs itself were not given up with what it works for there."""
+    own = msgspec.structs.replace(binding(OF_ORG), key=ObjectKey(ROLE_BINDINGS, "org", "deployer"))
+    view = world(own, TOOL_OF_ORG)
+    wrote(view, TREES, tool("org", "team"), tool("team"))
+    assert not passes(view, own)

@@ -40,7 +40,7 @@ def remember_let_go(request: Request, view: GraphView, now: Now) -> None:
     writes = view.history.writes
     if is_custom(key.resource):
         old, new = _listed(request.old_body), _listed(request.new_body)
-        for place in _there(view, old - new, LISTED):
+        for place in _there(view, old - new - {namespace}, LISTED):
             writes.count(let_go(place, namespace), now)
         for place in _there(view, new - old, LISTED):
             writes.take_back(let_go(place, namespace), now)

@@ -16,12 +16,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.causes.leftout import left_out
-from suture.impact.causes.parents import (
-    answering_owner,
-    attached,
-    mounting,
-    statefulset_of,
-)
+from suture.impact.causes.parents import answering_owner, attached, mounting, statefulset_of
 from suture.impact.causes.sizes import asked_for, resize_explained
 from suture.impact.data.lastgood import is_last_good
 from suture.impact.data.ofbackup import is_of_expired, is_of_kept

@@ -54,8 +54,8 @@ BINDINGS_ASKED: Final = 64
 """LIMIT: bindings that go along and are asked whom they name; one that names people is enough."""
 
 SUBJECTS_ASKED: Final = 8_192
-"""LIMIT: bindings of each type that are asked whether they name a group or user that goes, 0.3 µs
-each: ten in each namespace of a large cluster."""
+"""LIMIT: bindings of each type that are asked whether they name a group or user that goes: ten in
+each namespace of a large cluster."""
 
 _SUBJECTS: Final = frozenset({"groups", "users"})
 
