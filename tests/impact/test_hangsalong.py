@@ -59,6 +59,36 @@ def test_a_secret_that_hangs_on_the_revision_of_before(
     assert [one.explained for one in effects(impact, ReferenceBroken)] == told
 
 
+RUNS = Resource("runs.example.com", "runs")
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        pytest.param(True, [False], id="read-by-what-runs"),
+        pytest.param(False, [], id="read-by-nobody"),
+    ],
+)
+@pytest.mark.parametrize("kept", ["", "stays", "goes"])
+def test_a_secret_that_hangs_on_a_run_that_has_ended(
+    named: bool, told: list[bool], kept: str
+) -> None:
+    """A driver gave it to the run that asked first; nobody needs the run, the Secret somebody does.
+
+    Where the run's maker goes, what reads the Secret may go with that.
+    """
+    top = thing(RUNS, "sync", "prod", facts=CustomFacts())
+    by = [owner(top)] if kept else []
+    run = thing(PODS, "sync-1", "prod", owners=by, facts=PodFacts(finished=True))
+    secret = thing(SECRETS, "web-kv", "prod", owners=[owner(run, controller=False)])
+    needs = (Need(Edge.SECRET, secret.key),) if named else ()
+    current = [msgspec.structs.replace(one, needs=needs) for one in (WEB, NEW)]
+    tops = [msgspec.structs.replace(top, deleted=float(kept == "goes"))] if kept else []
+    impact = impact_of(delete(run), view_of(tops, current, run, secret), now=START)
+    found = [one.explained for one in effects(impact, ReferenceBroken)]
+    assert found == ([True] * len(told) if kept == "goes" else told)
+
+
 HUBS = Resource("hub.example.com", "hubs")
 SETS = Resource("hub.example.com", "installersets")
 HUB = thing(HUBS, "hub", facts=CustomFacts())

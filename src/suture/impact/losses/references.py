@@ -71,14 +71,17 @@ NEXT_ASKED: Final = 1_024
 """LIMIT: users of one object that are asked whether they go next, 3 us each: nobody takes away what
 more of them name in order to take away these."""
 
-REVISIONS: Final = 16
-"""LIMIT: objects of a collection that are asked whether they are revisions: all are of one type."""
+RUNS: Final = 16
+"""LIMIT: objects of a collection that are asked whether they are runs or revisions: all are of one
+type."""
 
 _ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
 
 _BY_RULE: Final = frozenset({Edge.RULE})
 
 _READ: Final = frozenset({SECRETS, CONFIG_MAPS})
+
+_RUNS: Final = frozenset({JOBS, PODS})
 
 _NAMED_BY_NONE: Final = frozenset({PODS, REPLICA_SETS, ENDPOINT_SLICES})
 
@@ -109,7 +112,7 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
         for row in view.used_from_outside(rows, BREAKING, gone):
             uses = view.uses(row, BREAKING, gone)
             if uses and not scene.causes.heals(row):
-                explained = scene.causes.explains(row) and not _hangs_on_revision(scene, row)
+                explained = scene.causes.explains(row) and not _hangs_on_run(scene, row)
                 yield from _broken(scene, row, "", uses, explained=explained)
     yield from _from_elsewhere(scene)
     made = scene.change.rewritten
@@ -154,17 +157,23 @@ def _from_elsewhere(scene: Scene) -> Iterable[ReferenceBroken]:
     yield from _broken(scene, row, "", named, explained=scene.causes.explains(row))
 
 
-def _hangs_on_revision(scene: Scene, row: int) -> bool:
-    """Whether an object goes along with one revision of a workload, whose others stay.
+def _hangs_on_run(scene: Scene, row: int) -> bool:
+    """Whether an object goes along with one run of something, or with one revision of a workload.
 
-    WHY not explained then: that nobody needs the revision says nothing of what the next one reads.
-    Drivers and operators give what they make to whichever pods asked for it first.
+    WHY not explained then: that nobody needs the run or the revision says nothing of what others
+    read. Drivers and operators give what they make to whichever pods asked for it first.
     """
     view = scene.view
-    return row not in scene.direct and any(
-        view.resource(one) == REPLICA_SETS and (of := view.controller(one)) >= 0 and scene.stays(of)
-        for one in scene.change.direct[:REVISIONS]
-    )
+    if row in scene.direct:
+        return False
+    for one in scene.change.direct[:RUNS]:
+        of, resource = view.controller(one), view.resource(one)
+        if resource == REPLICA_SETS and of >= 0 and scene.stays(of):
+            return True
+        # WHY not where its maker goes: then what reads goes with that, in whatever order.
+        if resource in _RUNS and (of < 0 or scene.stays(of)):
+            return True
+    return False
 
 
 class _Users:
