@@ -7,6 +7,7 @@ import time
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -70,16 +71,13 @@ def guarded(plane: Plane) -> Iterator[Plane]:
     rest.create("/api/v1/namespaces/guards-op/serviceaccounts", {"metadata": {"name": "op"}})
     grant(plane, "guards-op", ServiceAccount("guards-op", "op"))
     operator = plane.client(ServiceAccount("guards-op", "op"))
-    path = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-    until(
-        "the guards to be in force",
-        lambda: (
-            "suture-namespace"
-            in operator.request(
-                "POST", path, body={"metadata": {"name": "suture-probe"}}, params={"dryRun": "All"}
-            ).text
-        ),
-    )
+    # WHY each: an API server takes new policies up once a second, so that a later one may come into
+    # force a second after the one applied before it.
+    for policy, path in (
+        ("suture-namespace", in_own("configmaps")),
+        ("suture-registration", "/apis/rbac.authorization.k8s.io/v1/clusterroles"),
+    ):
+        until(f"{policy} to be in force", partial(refuses, operator, policy, path))
     yield plane
     # WHY not all: an API server follows no ConfigMap any more once the last policy with one as
     # its parameter is gone; it refuses nobody while the list is empty.
@@ -93,6 +91,12 @@ def guarded(plane: Plane) -> Iterator[Plane]:
 def operator(guarded: Plane) -> Rest:
     """Return a cluster-admin that is a machine."""
     return guarded.client(ServiceAccount("guards-op", "op"))
+
+
+def refuses(client: Rest, policy: str, path: str) -> bool:
+    """Whether a policy refuses to create an object of Suture's name; it is a dry run."""
+    probe = {"metadata": {"name": "suture-probe"}}
+    return policy in client.request("POST", path, body=probe, params={"dryRun": "All"}).text
 
 
 def in_own(resource: str, name: str = "", *, group: str = "") -> str:
