@@ -911,3 +911,26 @@ def test_pods_find_nodes_that_a_custom_resource_owns() -> None:
         assert used >= {"worker-0", "worker-1"}
 
     on_a_cluster_of(body, *pods, *shapes)
+
+
+def test_the_pods_of_one_workload_go_to_different_nodes() -> None:
+    """Also those that are made in one moment: a drain takes one of them, and not all."""
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        where = [pod.spec["nodeName"] for pod in place.store.all(PODS)]
+        assert len(set(where)) == len(where) == 3
+
+    on_a_cluster(body, web())
+
+
+def test_a_node_takes_no_more_pods_than_it_has_places() -> None:
+    """Whoever finds none waits, also beside a node that is not Ready."""
+    pool = {"pool": "small"}
+    nodes = dressed("nodes", count=1, prefix="full", pods=2, labels=pool)
+    nodes += dressed("nodes", count=1, prefix="dead", labels=pool, dead=True)
+
+    async def body(place: Offline, client: OfflineClient) -> None:
+        where = [pod.spec.get("nodeName", "") for pod in place.store.all(PODS)]
+        assert sorted(where) == ["", "full-0", "full-0"]
+
+    on_a_cluster_of(body, *nodes, *dressed(**web(node_selector=pool)))

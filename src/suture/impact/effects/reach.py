@@ -75,9 +75,10 @@ class CapacityLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `how` is deleted, cordoned, tainted or relabelled. `healthy`: of them, Ready. `planned`: of
     them, marked for removal before this request (unschedulable, or tainted so). `open_before` and
     `open_after` are schedulable Ready nodes of the cluster, those leaving already counted as gone.
-    `pods`: running pods, DaemonSets' apart, that must move, which no cordon makes them; of a label
-    that goes from node after node also those that end there or ask for it elsewhere; `unplaced`:
-    of those that must move, the ones that fit nowhere else by requests, selectors and taints.
+    `pods`: running pods, DaemonSets' apart, that must move, which no cordon makes them; of nodes
+    that are closed also those that wait for a node since others close; of a label that goes from
+    node after node also those that end there or ask for it elsewhere; `unplaced`: of those that
+    must move, the ones that fit nowhere else by requests, selectors and taints.
     `leaving`: other nodes gone within the last ten minutes, or closed within the last hour, by
     anybody. `selecting`: DaemonSets and custom resources that would no longer select a relabelled
     node, and Services whose balancer would not; `emptied`: of them, those left without any node.

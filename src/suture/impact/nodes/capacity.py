@@ -1,7 +1,8 @@
 """Nodes: what a delete, a cordon, a taint or other labels take from the room that pods have.
 
 Pods are followed to where they fit, in `fit`. A cordon moves nobody by itself, so that its pods are
-none. Repetition over nodes is seen through what was closed lately, by anybody.
+none but those that were drained from others before and wait, in `unscheduled`. Repetition over
+nodes is seen through what was closed lately, by anybody.
 Source: the scheduler's filters; nodelifecycle (NoExecute taints evict); the daemonset controller
 (pods are taken from nodes that their template does not match any more); attachdetach (volumes are
 detached by force from a node that is out of service).
@@ -27,6 +28,7 @@ from suture.impact.nodes.closing import Closing, joined
 from suture.impact.nodes.grouped import closes_with_its_group
 from suture.impact.nodes.rooted import rooted
 from suture.impact.nodes.unlabelled import asking_in_vain
+from suture.impact.nodes.unscheduled import left_waiting
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, Propagation, Resource
@@ -38,6 +40,8 @@ CONTROL_PLANE: Final = frozenset(
 )
 """Labels of nodes that the cluster's control plane runs on. SOURCE: Kubernetes, well-known labels.
 WHY by these: pods that the kubelet shows run on other nodes as well, a proxy for one."""
+
+_CLOSINGS: Final = frozenset({"cordoned", "tainted"})
 
 
 def touches_nodes(change: Change) -> bool:
@@ -200,6 +204,9 @@ class _Loss:
             was_open += is_open(facts)
             planned += self._planned(row, facts)
         closes = how != "relabelled"
+        if how in _CLOSINGS and closing.found:
+            # WHY not of those that go: a drained one may be made anew for those that wait.
+            pods = [*pods, *left_waiting(scene, self.asked, self._rows, closing.since_s)]
         there = _movable(view, self._rows, self.asked)
         fresh = self._joined(others, there) if closes and closing.found else ()
         return CapacityLost(

@@ -39,13 +39,14 @@ class Closing:
 
     `rows`: those that are there. `gone`: those that are not any more, of ten minutes, and that lost
     nothing by it. `lost`: one that was closed in use and went with its pods was not drained; it
-    counts as closed, or a cluster goes a few nodes at a time, as fast as they end.
+    counts as closed, or a cluster goes a few nodes at a time, as fast as they end. `since_s`: for
+    how long they have closed at most.
     """
 
     def __init__(self, scene: Scene, asked: Asked, mine: Sequence[int]) -> None:
         self._scene, self._view, self._asked = scene, scene.view, asked
         self.rows: set[int] = set()
-        self.gone = self.lost = self._drained = self._drained_long = 0
+        self.gone = self.lost = self.since_s = self._drained = self._drained_long = 0
         if scene.now is None:
             return
         names = {scene.view.name(row) for row in mine}
@@ -76,10 +77,14 @@ class Closing:
             lost = lately and self._ended_in_use(name)
             self.lost += lost
             self.gone += lately and not lost
+            if lately:
+                # WHY longer: of one that is gone it is known when it went, and not when it closed.
+                self.since_s = max(self.since_s, ago_s + TEN_MINUTES_S)
             return
         if not self._counts(row, ago_s):
             return
         self.rows.add(row)
+        self.since_s = max(self.since_s, ago_s)
         if ago_s < DRAINED_S or len(self.rows) > DRAINED_ASKED or not self._is_drained(row):
             return
         if lately:

@@ -6,7 +6,8 @@ Source: kube-scheduler's filters NodeAffinity, VolumeBinding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -17,6 +18,47 @@ from suture.model.facts import VolumeFacts
 from suture.model.names import CLAIMS
 from suture.model.placement import ANYWHERE, HOSTNAME, Placement
 from suture.wire.placementshapes import placement
+
+
+class Placed:
+    """Which pods are on which node, by what controls them.
+
+    Noted when a pod is placed and not when it is told of: the next one is placed before that, and
+    the scheduler has counted the first by then.
+    """
+
+    def __init__(self) -> None:
+        self._where: dict[str, tuple[str, str]] = {}
+        self._all: Counter[str] = Counter()
+        self._alike: Counter[tuple[str, str]] = Counter()
+
+    def note(self, uid: str, node: str, controller: str) -> None:
+        """Note where a pod is, by the uids of it and of what controls it; no node: nowhere."""
+        was = self._where.pop(uid, None)
+        if was is not None:
+            self._all[was[0]] -= 1
+            self._alike[was] -= 1
+        if node:
+            self._where[uid] = node, controller
+            self._all[node] += 1
+            self._alike[node, controller] += 1
+
+    def count(self, node: str) -> int:
+        """Return how many pods are on a node."""
+        return self._all[node]
+
+    def emptiest(self, nodes: Iterable[str], controller: str) -> str:
+        """Return the node with the fewest pods of a controller, of these that with the fewest.
+
+        Empty where there is no node. SOURCE: the scheduler's scores, of which that for spreading
+        the pods of a workload weighs most.
+        """
+        return min(
+            nodes,
+            key=lambda node: (self._alike[node, controller] if controller else 0,
+                              self._all[node], node),
+            default="",
+        )  # fmt: skip
 
 
 def asked_of_nodes(spec: Object) -> Placement:

@@ -7,7 +7,6 @@ Source: kube-scheduler's filters as far as scenarios use them; podgc.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +16,7 @@ from suture.lab.scenarios.cluster import Object
 from suture.lab.scenarios.durations import seconds
 from suture.lab.scenarios.offline.admission import Admission
 from suture.lab.scenarios.offline.controllers.placing import (
+    Placed,
     asked_of_nodes,
     claims_of,
     hosts_of,
@@ -48,7 +48,7 @@ class Pods:
         self._store = store
         self._admission = admission
         self._later = later
-        self._on_node: Counter[str] = Counter()
+        self._placed = Placed()
         self._pending: dict[str, None] = {}
         self._ending: dict[str, None] = {}
         self._look_again = False
@@ -62,7 +62,7 @@ class Pods:
         if thing is None:
             return
         if thing.key.resource == PODS:
-            self._counted(before, after)
+            self._placed.note(thing.uid, _node_of(after), _controller_of(thing.body))
             if after is not None and after.seen.terminating:
                 self._ending[after.uid] = None
             elif after is not None and after.status.get("phase", "Pending") == "Pending":
@@ -73,13 +73,6 @@ class Pods:
             self._node(before, after)
         elif thing.key.resource == CLAIMS:
             self._look_again = True
-
-    def _counted(self, before: Thing | None, after: Thing | None) -> None:
-        was = before.spec.get("nodeName", "") if before is not None else ""
-        now = after.spec.get("nodeName", "") if after is not None else ""
-        if was != now:
-            self._on_node[was] -= 1
-            self._on_node[now] += 1
 
     def _node(self, before: Thing | None, after: Thing | None) -> None:
         if before is None and after is not None:
@@ -148,12 +141,13 @@ class Pods:
         """Place a pod and start it; False where it has to wait."""
         if pod.status.get("phase", "Pending") != "Pending":
             return True
-        node = self._place_for(pod.key.namespace, pod.spec)
+        node = self._place_for(pod.key.namespace, pod.spec, _controller_of(pod.body))
         if not node or self._store.find(NODES, "", node) is None:
             return False
         spec = {**pod.spec, "nodeName": node}
         body = {**pod.body, "spec": spec}
         self._store.amend(pod, {"spec": spec, "status": self._status(body)})
+        self._placed.note(pod.uid, node, _controller_of(body))
         self._fate(pod.uid, body)
         return True
 
@@ -183,11 +177,12 @@ class Pods:
         body: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         if not self._admitted(space, name, body):
             return None
-        node = node or self._place_for(space, spec)
+        node = node or self._place_for(space, spec, owner.uid)
         if node:
             body["spec"] = {**spec, "nodeName": node}
         body["status"] = self._status(body) if node else {"phase": "Pending"}
         made = self._store.put(self._store.apis[PODS], body)
+        self._placed.note(made.uid, node, owner.uid)
         if node:
             self._fate(made.uid, body)
         return made
@@ -216,7 +211,8 @@ class Pods:
     ) -> list[str]:
         """Return the nodes that would take a pod with its claims; a daemon's goes to closed ones.
 
-        Each by its labels: where the volumes of the claims can be reached.
+        Each by its labels: where the volumes of the claims can be reached. One that is not Ready
+        takes no others: the node lifecycle controller taints it so.
         """
         asked = asked_of_nodes(spec)
         held = [hosts for one in claims if (hosts := hosts_of(self._store, one))]
@@ -224,13 +220,13 @@ class Pods:
             node.key.name
             for node in self._store.all(NODES)
             if not node.seen.terminating
-            and (daemon or not node.spec.get("unschedulable"))
+            and (daemon or (not node.spec.get("unschedulable") and has(node.body, "Ready")))
             and asked.accepts(node.seen.labels)
             and all(is_of_host(node.seen.labels, hosts) for hosts in held)
             and _tolerates(spec, node, ("NoSchedule", "NoExecute"), daemon=daemon)
         ]
 
-    def _place_for(self, space: str, spec: Object) -> str:
+    def _place_for(self, space: str, spec: Object, controller: str) -> str:
         """Return the emptiest node that takes a pod, empty where it has to wait."""
         if spec.get("nodeName"):
             return str(spec["nodeName"])
@@ -240,12 +236,12 @@ class Pods:
                 return ""
             bound.append(claim)
         open_nodes = [name for name in self.eligible(spec, claims=bound) if self._room(name)]
-        return min(open_nodes, key=lambda name: (self._on_node[name], name), default="")
+        return self._placed.emptiest(open_nodes, controller)
 
     def _room(self, name: str) -> bool:
         node = self._store.find(NODES, "", name)
         given = ((node.status if node else {}).get("allocatable") or {}).get("pods", "500")
-        return self._on_node[name] < int(given)
+        return self._placed.count(name) < int(given)
 
     # ---- what becomes of a pod
 
@@ -330,6 +326,16 @@ def _asked(pod: Object, key: str) -> str | None:
         if found is not None:
             return str(found)
     return None
+
+
+def _node_of(pod: Thing | None) -> str:
+    return str(pod.spec.get("nodeName", "")) if pod is not None else ""
+
+
+def _controller_of(pod: Object) -> str:
+    """Return the uid of what controls a pod; empty where nothing does."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
 
 
 def _is_of_a_job(pod: Object) -> bool:
