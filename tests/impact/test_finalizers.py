@@ -10,13 +10,22 @@ from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import FinalizerRemoved
 from suture.impact.estimate import estimate
 from suture.impact.ground.change import Change
-from suture.impact.ordinary.finalizers import called_like
+from suture.impact.ordinary.finalizers import SOURCE_PROTECTION, called_like
 from suture.impact.project import project
 from suture.model.actor import Actor, IdentityKind, Stage, UserInfo
 from suture.model.edges import Edge, Need
-from suture.model.facts import VolumeFacts
+from suture.model.facts import SnapshotFacts, VolumeFacts
 from suture.model.graph import GraphView
-from suture.model.names import CLAIMS, NAMESPACES, NODES, PODS, SERVICES, STATEFUL_SETS, VOLUMES
+from suture.model.names import (
+    CLAIMS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    SERVICES,
+    SNAPSHOTS,
+    STATEFUL_SETS,
+    VOLUMES,
+)
 from suture.model.objects import ClaimFacts, CustomFacts, NodeFacts, PodFacts
 from suture.model.request import Request
 
@@ -205,6 +214,33 @@ def test_the_protection_of_a_claim_that_goes(pod: str, *, going: bool, data: boo
     metadata: Body = {"finalizers": ["kubernetes.io/pvc-protection"], "uid": claim.uid}
     if going:
         metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    old = body("PersistentVolumeClaim", "data", metadata=metadata)
+    request = write(CLAIMS, old, changed(old, metadata={"finalizers": []}))
+    assert told(view, request, operator()).data is data
+
+
+@pytest.mark.parametrize(
+    ("ready", "data"),
+    [(None, False), (True, False), (False, True)],
+    ids=["no snapshot", "taken", "still being taken"],
+)
+def test_the_protection_of_a_claim_as_the_source_of_snapshots(
+    ready: bool | None, data: bool
+) -> None:
+    """It waits for those that are being taken; nothing else reads the claim for them."""
+    claim = thing(CLAIMS, "data", "prod", facts=ClaimFacts(bound=True, volume="pv"), deleted=1.0)
+    snapshot = replace(
+        thing(SNAPSHOTS, "nightly", "prod", facts=SnapshotFacts(ready=bool(ready))),
+        needs=(Need(Edge.SNAPSHOT_SOURCE, claim.key),),
+    )
+    view = view_of(
+        claim, thing(VOLUMES, "pv", facts=VolumeFacts()), [] if ready is None else [snapshot]
+    )
+    metadata: Body = {
+        "finalizers": [SOURCE_PROTECTION],
+        "uid": claim.uid,
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+    }
     old = body("PersistentVolumeClaim", "data", metadata=metadata)
     request = write(CLAIMS, old, changed(old, metadata={"finalizers": []}))
     assert told(view, request, operator()).data is data

@@ -378,6 +378,16 @@ COUNT: dict[str, Any] = {"type": "integer"}
             id="a-map",
         ),
         pytest.param(
+            {
+                "datacenter": fields(
+                    racks={"type": "array", "items": fields(name=TEXT, members=COUNT)},
+                    sidecar=fields(replicas=COUNT),
+                )
+            },
+            ["spec.datacenter.racks[*].members"],
+            id="a-list-of-a-part",
+        ),
+        pytest.param(
             {"store": fields(replicas=COUNT), "router": fields(replicas=COUNT)},
             ["spec.store.replicas", "spec.router.replicas"],
             id="named-parts",

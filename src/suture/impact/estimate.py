@@ -40,6 +40,7 @@ from suture.impact.losses.rounds import reach_effects
 from suture.impact.losses.stuck import stuck_effects
 from suture.impact.losses.versions import struck_effects
 from suture.impact.nodes.capacity import capacity_effects, may_hold_room, touches_nodes
+from suture.impact.nodes.consensus import consensus_effects
 from suture.impact.ordinary.finalizers import finalizer_effects, lifts_finalizers
 from suture.impact.reach.growth import creates, growth_effects
 from suture.impact.reach.ownership import ownership_effects, rewrites_owners
@@ -49,6 +50,7 @@ from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.scene import Scene
 from suture.impact.traffic.addresses import addresses_removed
 from suture.impact.traffic.networkpolicies import POLICIES, closes
+from suture.impact.traffic.overtaken import begins_to_select, overtaken_effects
 from suture.impact.traffic.selection import (
     adoption_effects,
     may_select,
@@ -71,6 +73,7 @@ from suture.model.matchsets import Evaluate
 from suture.model.names import (
     API_SERVICES,
     ENDPOINT_SLICES,
+    NODES,
     PODS,
     SERVICES,
     STORAGE_CLASSES,
@@ -150,9 +153,11 @@ FAMILIES: tuple[Family, ...] = (
         quorum_effects,
         {PODS, *WORKLOADS}.__contains__,
     ),
+    Family(frozenset({"quorum_lost"}), _takes_away, consensus_effects, {NODES}.__contains__),
     Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
     Family(frozenset({"placement_lost"}), moves_pods, placement_effects),
     Family(frozenset({"selection_changed"}), may_select, selection_effects),
+    Family(frozenset({"service_emptied"}), begins_to_select, overtaken_effects),
     Family(frozenset({"selection_changed", "hollowed"}), relabels_space, space_effects),
     Family(frozenset({"growth"}), writes_pod, adoption_effects),
     Family(frozenset({"finalizer_removed"}), lifts_finalizers, finalizer_effects),

@@ -236,6 +236,8 @@ def _replicas(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
 def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
     """Yield the one rule of what the parts want that stand right below `spec`, and it itself.
 
+    Of what is listed one deeper as well, as the racks of a datacenter.
+
     Where a definition takes any fields, any of them may be such a part, or a list of such.
     """
     spec = (root.properties or {}).get("spec") if root.properties else root
@@ -250,6 +252,14 @@ def _pools(resource: Resource, root: Schema) -> Iterator[ReferenceRule]:
             if schema.type == "integer" and (name in SIZES or _SIZE.fullmatch(name))
         ]
         ways += [way for part, schema in fields.items() for way in _counted(part, schema)]
+        # WHY only items, which have names of their own: one deeper, numbers are mostly settings.
+        ways += [
+            (part, *way)
+            for part, schema in fields.items()
+            for inner, shape in (schema.properties or {}).items()
+            if shape.items is not None
+            for way in _counted(inner, shape)
+        ]
     elif spec.anything:
         ways = [*((name,) for name in SIZES), *(("", name) for name in POOLS)]
     found = [FieldPath(("spec", *way)) for way in ways]

@@ -172,7 +172,8 @@ class QuorumLost(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A set of members would have fewer Ready than a majority of what was declared.
 
     A member set is a StatefulSet, or what a custom resource keeps with a wanted count, of three or
-    more. `before` and `after` are Ready members, those leaving already counted as gone.
+    more, or the nodes that are labelled as members of the cluster's store. `before` and `after` are
+    Ready members, those leaving already counted as gone.
     """
 
     owner: Victim

@@ -23,6 +23,8 @@ from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.likeness import called_alike
 from suture.impact.scene import Scene, victim_of
 from suture.model.actor import SERVICE_ACCOUNT, Actor, IdentityKind, is_person
+from suture.model.edges import Edge
+from suture.model.facts import SnapshotFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     CLAIMS,
@@ -35,6 +37,9 @@ from suture.model.names import (
     ObjectKey,
 )
 from suture.model.objects import LOAD_BALANCER, CrdFacts, CustomFacts, NodeFacts, ServiceFacts
+
+SOURCE_PROTECTION: Final = "snapshot.storage.kubernetes.io/pvc-as-source-protection"
+"""SOURCE: kubernetes-csi/external-snapshotter, `PVCFinalizer`."""
 
 DATA: Final = frozenset({CLAIMS, VOLUMES, SNAPSHOTS, SNAPSHOT_CONTENTS, STATEFUL_SETS})
 
@@ -128,12 +133,18 @@ def _remaining(view: GraphView, made: Rewritten, finalizer: str) -> int:
 def _has_served(view: GraphView, made: Rewritten, finalizer: str) -> bool:
     """Whether a claim's protection has nothing to wait for: the claim is going, and nobody uses it.
 
-    Its own controller would lift it at once; the end of the claim was weighed as that.
+    Its own controller would lift it at once; the end of the claim was weighed as that. A claim that
+    is protected as a source is used by a snapshot that is still being taken of it.
     """
     going = made.before is not None and made.before.terminating
-    if finalizer != PROTECTION or not going or made.row is None:
+    if finalizer not in (PROTECTION, SOURCE_PROTECTION) or not going or made.row is None:
         return False
-    return not in_work(view, made.row)
+    if in_work(view, made.row):
+        return False
+    return finalizer == PROTECTION or not any(
+        isinstance(taken := view.facts(one), SnapshotFacts) and not taken.ready
+        for one in view.sources(made.row, Edge.SNAPSHOT_SOURCE)
+    )
 
 
 def _is_outside(made: Rewritten) -> bool:
