@@ -20,6 +20,8 @@ from suture.model.objects import NodeFacts
 MEMBER: Final = "node-role.kubernetes.io/etcd"
 """SOURCE: K3s and RKE2; the role of Rancher's clusters, whatever its value."""
 
+_MEMBER: Final = f'"{MEMBER}"'.encode()
+
 
 def consensus_effects(scene: Scene) -> Iterator[QuorumLost]:
     """Yield how many members the cluster's store keeps, where nodes of it are deleted.
@@ -30,7 +32,8 @@ def consensus_effects(scene: Scene) -> Iterator[QuorumLost]:
     going = [row for row in scene.kinds.get(NODES, ()) if MEMBER in view.labels(row)]
     if not going:
         return
-    members = [row for row in view.rows(NODES) if MEMBER in view.labels(row)]
+    # WHY bytes: of 17,000 nodes three have it.
+    members = [row for row in view.rows(NODES) if _MEMBER in view.label_bytes(row)]
     ready = {row for row in members if _works(scene, row)}
     left = ready.difference(going)
     if len(left) < len(ready):
