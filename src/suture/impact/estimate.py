@@ -49,6 +49,7 @@ from suture.impact.reach.tenure import foreign_effects, may_be_foreign
 from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.scene import Scene
 from suture.impact.traffic.addresses import addresses_removed
+from suture.impact.traffic.granted import granted_effects
 from suture.impact.traffic.networkpolicies import POLICIES, closes
 from suture.impact.traffic.overtaken import begins_to_select, overtaken_effects
 from suture.impact.traffic.selection import (
@@ -75,6 +76,7 @@ from suture.model.names import (
     ENDPOINT_SLICES,
     NODES,
     PODS,
+    REFERENCE_GRANTS,
     SERVICES,
     STORAGE_CLASSES,
     WORKLOADS,
@@ -157,6 +159,12 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"pods_restarted"}), rewrites_workload, restart_effects),
     Family(frozenset({"placement_lost"}), moves_pods, placement_effects),
     Family(frozenset({"selection_changed"}), may_select, selection_effects),
+    Family(
+        frozenset({"route_broken", "reference_broken"}),
+        _takes_away,
+        granted_effects,
+        {REFERENCE_GRANTS}.__contains__,
+    ),
     Family(frozenset({"service_emptied"}), begins_to_select, overtaken_effects),
     Family(frozenset({"selection_changed", "hollowed"}), relabels_space, space_effects),
     Family(frozenset({"growth"}), writes_pod, adoption_effects),

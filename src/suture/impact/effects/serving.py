@@ -36,7 +36,10 @@ class ServiceEmptied(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RouteBroken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An Ingress or route that stays would send traffic to a Service that is gone or empty."""
+    """An Ingress or route that stays would send traffic to a Service that is gone or empty.
+
+    Gone is also one that the route may not name any more.
+    """
 
     route: Victim
     service: Victim
