@@ -4,7 +4,7 @@ Shapes and their decoders, apart from those who ask, so that these can be machin
 another shape says nothing: the API server has read it before us, and refuses what is wrong with it.
 Source: core/v1 Pod, Namespace, Endpoints, Service, ResourceQuota, LimitRange, ConfigMap and Secret
 `immutable`; batch/v1 CronJob; meta/v1 `managedFields`;
-gateway.networking.k8s.io Gateway, ReferenceGrant; admissionregistration/v1, apiextensions/v1 and
+gateway.networking.k8s.io Gateway; admissionregistration/v1, apiextensions/v1 and
 apiregistration/v1 `caBundle`.
 """
 
@@ -193,34 +193,6 @@ def listeners_of(body: bytes) -> frozenset[str]:
     """Return the names of a Gateway's listeners."""
     spec = decoded(_gateway_decoder, body, _Gateway()).spec
     return frozenset(one.name for one in (spec.listeners if spec is not None else None) or ())
-
-
-class GrantPart(msgspec.Struct, gc=False):
-    """Who may name something, or what: without a `name` it is any of a kind."""
-
-    group: str = ""
-    kind: str = ""
-    namespace: str = ""
-    name: str | None = None
-
-
-class Granted(msgspec.Struct, gc=False, rename={"sources": "from", "targets": "to"}):
-    """Whom a ReferenceGrant lets name what."""
-
-    sources: tuple[GrantPart, ...] = ()
-    targets: tuple[GrantPart, ...] = ()
-
-
-class _Grant(msgspec.Struct, gc=False):
-    spec: Granted | None = None
-
-
-_grant_decoder = msgspec.json.Decoder(_Grant)
-
-
-def granted_by(body: bytes) -> Granted:
-    """Return whom a ReferenceGrant lets name what; nobody where it does not say."""
-    return decoded(_grant_decoder, body, _Grant()).spec or Granted()
 
 
 class _NamespaceSpec(msgspec.Struct, gc=False):

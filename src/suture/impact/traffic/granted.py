@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from suture.impact.effects import ReferenceBroken, RouteBroken
-from suture.impact.ground.bodies import Granted, granted_by
+from suture.impact.ground.grants import Granted, granted_by
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.names import GATEWAYS, REFERENCE_GRANTS, SERVICES
 from suture.model.targets import resource_of
 
 USERS_ASKED: Final = 1_000
-"""LIMIT: Gateways or routes of a namespace that are asked what they name, 1 us each."""
+"""LIMIT: Gateways or routes of a namespace that are asked what they name, 2.5 us each."""
 
 _NAMING: Final = (Edge.ROUTES_TO, Edge.CERTIFICATE)
 
@@ -64,14 +64,16 @@ def granted_effects(scene: Scene) -> Iterator[RouteBroken | ReferenceBroken]:
             )
 
 
-def _users(scene: Scene, granted: Granted) -> Iterator[int]:
-    """Yield who may name something by a grant, of those that stay."""
+def _users(scene: Scene, granted: Granted) -> dict[int, None]:
+    """Return who may name something by a grant, of those that stay, each once."""
     view = scene.view
+    found: dict[int, None] = {}
     for one in granted.sources:
         resource = resource_of(one.group, one.kind)
         if resource.group == GATEWAYS.group:
             rows = view.rows(resource, one.namespace)[:USERS_ASKED]
-            yield from (row for row in rows if scene.stays(row) and not view.terminating(row))
+            found |= dict.fromkeys(r for r in rows if scene.stays(r) and not view.terminating(r))
+    return found
 
 
 def _is_meant(scene: Scene, granted: Granted, target: int) -> bool:
