@@ -7,8 +7,9 @@ cost, of a hook) are of something else. Pure; keeps no value.
 Source: Zalando `delete-date` and `delete-clustername`; Gardener `confirmation.gardener.cloud/
 deletion`; Argo CD `deletion-approved`; Rook `cleanupPolicy.confirmation`; KubeBlocks
 `terminationPolicy`; `deletionProtection` of cloud databases; Percona `delete-pxc-pvc`;
-Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod; CloudNativePG `unrecoverable` of a pod;
-cass-operator `replaceNodes`, and `command: replacenode` of its tasks.
+Strimzi `deleteClaim`, and `delete-pod-and-pvc` of a pod; TiDB `pvReclaimPolicy`; CloudNativePG
+`unrecoverable` of a pod; cass-operator `replaceNodes`, and `command: replacenode` of its tasks;
+Scylla `scylla/replace` of a member's Service.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
+
+import msgspec
 
 from suture.model.difference import all_parts, annotations_in, finalizers_in, has_any, map_in
 from suture.model.stopping import AFFIRMED
@@ -106,6 +109,30 @@ def members_to_replace(old_body: bytes, new_body: bytes) -> frozenset[str]:
     return frozenset(_to_replace(new, DEEP)) - frozenset(_to_replace(old, DEEP))
 
 
+def is_to_be_replaced(old_body: bytes, new_body: bytes) -> bool:
+    """Whether a write comes to say, by a label or annotation, that a member is to be replaced."""
+    if not has_any(new_body, _REPLACES):
+        return False
+    old, new = (_marks_in(all_parts(one).get("metadata")) for one in (old_body, new_body))
+    return any(
+        name not in old and value.lower() != "false" and _orders_another(name.rpartition("/")[2])
+        for name, value in new.items()
+    )
+
+
+def _marks_in(metadata: msgspec.Raw | None) -> dict[str, str]:
+    """Return labels and annotations of an object's metadata."""
+    said = map_in(metadata)
+    parts = [said.get(part) for part in ("labels", "annotations")]
+    return {
+        name: value
+        for marks in parts
+        if isinstance(marks, dict)
+        for name, value in marks.items()
+        if isinstance(value, str)
+    }
+
+
 def _to_replace(spec: object, depth: int, *, below: bool = False) -> Iterator[str]:
     """Yield the texts in a part of a spec that stand below what orders a replacement."""
     if isinstance(spec, str):
@@ -161,7 +188,7 @@ def _changed(
 def _lifts(name: str, before: object, after: object) -> bool:
     """Whether a field of a spec protected its object and does not, or confirms its end.
 
-    Or has the data of the object deleted with it (`deleteClaim`).
+    Or has the data of the object deleted with it (`deleteClaim`, `pvReclaimPolicy`).
     """
     if before is True and not after:
         return _PROTECTS.fullmatch(name.lower()) is not None
@@ -169,6 +196,8 @@ def _lifts(name: str, before: object, after: object) -> bool:
         return _clears_away(name)
     if not isinstance(after, str):
         return False
+    if name.lower().endswith("reclaimpolicy"):
+        return after == "Delete"
     if before in _BARRED:
         return name == "terminationPolicy" and after not in _BARRED
     return "confirm" in name.lower() and _CONFIRMS.match(after.lower()) is not None

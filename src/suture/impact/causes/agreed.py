@@ -8,7 +8,8 @@ for whoever deletes then, as operators do what they were asked for. Pure; `recen
 A person who stops a resource and then deletes it, once nothing of it runs any more, has thought
 twice, and said so without a word. And who made a resource within the day may take it away: then
 the claims that were made for it go too, which nobody uses any more.
-LIMIT: what says so in labels, or by a finalizer that is taken off, is not read.
+LIMIT: what says so in labels is read of a member's Service alone, and what says so by a finalizer
+that is taken off not at all.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from suture.model.actor import is_person
 from suture.model.clock import Now
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.leave import gives_data_up, gives_leave, members_to_replace
+from suture.model.leave import (
+    gives_data_up,
+    gives_leave,
+    is_to_be_replaced,
+    members_to_replace,
+)
 from suture.model.names import CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, STATEFUL_SETS, ObjectKey
 from suture.model.objects import WorkloadFacts
 from suture.model.request import Request
@@ -70,6 +76,23 @@ def remember_replaced(request: Request, view: GraphView, now: Now) -> None:
     for pod in pods:
         if 2 * len(pods) <= _members(view, pod):
             _give_up(view, pod, now)
+
+
+def remember_replaced_by_service(request: Request, view: GraphView, now: Now) -> None:
+    """Remember of a Service that a person marked its one member there to be replaced.
+
+    The member has its name, and is not Ready: who marks one that serves has taken it for another.
+    """
+    if not is_person(request.user.username):
+        return
+    pod = view.find(ObjectKey(PODS, request.key.namespace, request.key.name))
+    if pod is None or view.serves(pod) or not is_to_be_replaced(request.old_body, request.new_body):
+        return
+    _give_up(view, pod, now)
+    # WHY: some say to the next member by its Service whose place it takes, and make that anew.
+    service = view.find(request.key)
+    if service is not None:
+        view.history.writes.count(_leave(view.uid(service)), now)
 
 
 def _members(view: GraphView, pod: int) -> int:

@@ -170,7 +170,7 @@ class Causes:
         if of_account(view, row, self._account) or self._left_out(row):
             return True
         resource = view.resource(row)
-        if is_custom(resource) and is_agreed(view, row, self._now):
+        if (is_custom(resource) or resource == SERVICES) and is_agreed(view, row, self._now):
             return True
         if resource == CLAIMS and (
             idle_as_agreed(view, row, self._now) or goes_with_member(view, row, self._now)

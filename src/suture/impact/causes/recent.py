@@ -18,6 +18,7 @@ from suture.impact.causes.agreed import (
     remember_member,
     remember_next_life,
     remember_replaced,
+    remember_replaced_by_service,
 )
 from suture.impact.causes.counters import (
     annotated,
@@ -118,6 +119,9 @@ WHY no sets: what they hold is not there under another name."""
 COPIED: Final = frozenset({CONFIG_MAPS, NETWORK_POLICIES, ROLE_BINDINGS, SECRETS})
 """What is copied into namespaces, and is of use there without anybody who names it."""
 
+_MEMBERS: Final = {PODS: remember_member, SERVICES: remember_replaced_by_service}
+"""What is remembered of members that people mark, on themselves or on the Service of one."""
+
 _ORDERED: Final = COPIED | {NAMESPACES}
 """Of what annotations say whether it is copied, and where to."""
 
@@ -203,8 +207,8 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     elif _gives_orders(request):
         deed = Deed.apart(What.WROTE, request.user.username, now)
         view.history.writes.note(request.key, deed, now)
-    if request.gvr.resource == PODS and request.operation is Operation.UPDATE:
-        remember_member(request, view, now)
+    if request.operation is Operation.UPDATE and request.gvr.resource in _MEMBERS:
+        _MEMBERS[request.gvr.resource](request, view, now)
     remember_release_given_up(request, view, now)
     remember_spoken(request, view, now)
     if is_custom(request.gvr.resource) and request.operation is not Operation.DELETE:

@@ -18,6 +18,7 @@ from typing import Final
 from suture.impact.causes.leftout import left_out
 from suture.impact.causes.parents import answering_owner, attached, mounting, statefulset_of
 from suture.impact.causes.sizes import asked_for, resize_explained
+from suture.impact.data.hooked import is_spent_hook
 from suture.impact.data.lastgood import is_last_good
 from suture.impact.data.ofbackup import is_of_expired, is_of_kept
 from suture.impact.effects import Confidence, DataLost
@@ -213,6 +214,7 @@ def _claim(scene: Scene, row: int, siblings: Siblings) -> DataLost:
         or scene.causes.explains(row)
         or shed
         or of_broken_member(scene, row)
+        or is_spent_hook(scene, row)
         or (row in scene.direct and of_own_set(scene, row)),
         reversible=not bound or reclaim == RETAIN,
         confidence=Confidence.EXACT if known and (reclaim or not bound) else Confidence.UNKNOWN,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from suture.impact.causes.agreed import is_agreed
+from suture.impact.causes.explained import CLIMBED
 from suture.impact.causes.parents import mounting
 from suture.impact.data.storage import DELETE
 from suture.impact.effects import DataLost
@@ -41,19 +43,24 @@ def unkept_effects(scene: Scene) -> Iterator[DataLost]:
 
     WHY not of the first: whose data goes with a release that is given up is somebody's decision.
     WHY not what the actor wrote before: who moves a volume keeps it meanwhile, and sets it back.
+    Nor of what a person has just asked for, in the custom resource whose pods use it.
     """
     made, view = scene.change.rewritten, scene.view
     if made is None or made.row is None or made.after.terminating or _moved_it(scene, made.row):
         return
-    pods = _using(view, made.row)
+    users = _using(view, made.row)
     others = (row for row in view.rows(VOLUMES) if row != made.row)
-    if pods and is_swept(scene, others, lambda row: _is_at_risk(view, row)):
+    if (
+        users
+        and not _is_asked_for(scene, users)
+        and is_swept(scene, others, lambda row: _is_at_risk(view, row))
+    ):
         yield DataLost(
             holder=scene.victim(made.row),
             volume=made.after.key.name,
             reclaim=DELETE,
             bound=True,
-            mounted=pods,
+            mounted=len(users),
             copies=0,
             last_copy=False,
             reversible=True,
@@ -73,10 +80,19 @@ def _is(facts: Facts | None, reclaim: str) -> bool:
 
 
 def _is_at_risk(view: GraphView, row: int) -> bool:
-    return _is(view.facts(row), DELETE) and _using(view, row) > 0
+    return _is(view.facts(row), DELETE) and bool(_using(view, row))
 
 
-def _using(view: GraphView, volume: int) -> int:
-    """Return how many pods use a volume by the claim that is bound to it."""
+def _using(view: GraphView, volume: int) -> list[int]:
+    """Return the pods that use a volume by the claim that is bound to it."""
     claims = view.there(volume, Edge.BOUND_CLAIM)
-    return sum(len(mounting(view, claim)) for claim in claims)
+    return [pod for claim in claims for pod in mounting(view, claim)]
+
+
+def _is_asked_for(scene: Scene, pods: list[int]) -> bool:
+    """Whether a person said of what each of some pods is of that its data goes with it."""
+    view = scene.view
+    return all(
+        any(is_agreed(view, above, scene.now) for above in view.controllers(pod, CLIMBED))
+        for pod in pods
+    )

@@ -45,7 +45,7 @@ from suture.impact.ordinary.protected import protected, protected_pods
 from suture.impact.ordinary.renamed import is_renamed
 from suture.impact.ordinary.setsanew import is_made_anew
 from suture.impact.ordinary.stopping import goes_for_next
-from suture.impact.ordinary.uninstalled import of_staying_release
+from suture.impact.ordinary.uninstalled import of_staying_release, taken_by_operator
 from suture.impact.reach.strangers import bare_of_others
 from suture.impact.scene import Scene
 from suture.impact.traffic.namesanswered import last_to_answer
@@ -306,6 +306,10 @@ def _count_wanted(
         tally.wanted += sum(needed_by_nodes(scene, row) for row in agents)
         if scene.change.direct == (left[0],) and tally.wanted:
             tally.wanted -= succeeded(scene, left[0])
+    if is_custom(resource):
+        tally.wanted += sum(
+            not causes.wanted(row) and taken_by_operator(scene, row) for row in named
+        )
     if may_count(resource):
         tally.wanted += sum(not causes.wanted(row) and _stays_asked(scene, row) for row in named)
 

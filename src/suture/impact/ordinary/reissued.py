@@ -139,7 +139,7 @@ def _is_hook(scene: Scene, row: int) -> bool:
     Who was seen to make it, or to write for a release in its namespace or for its application:
     what hooks leave behind is also cleared away by others, and then it does not come back.
     """
-    if not _goes_first(annotations_of(scene.request.old_body)):
+    if not goes_first(annotations_of(scene.request.old_body)):
         return False
     if scene.tied(row) or any(works_for(scene, one) for one in scene.marks(row)):
         return True
@@ -201,7 +201,7 @@ def _is_of_one(scene: Scene, row: int, uses: Sequence[Use]) -> bool:
     )
 
 
-def _goes_first(annotations: dict[str, str]) -> bool:
+def goes_first(annotations: dict[str, str]) -> bool:
     """Whether annotations make an object a hook that is deleted before the next is made.
 
     SOURCE: Helm `helm.sh/hook-delete-policy`, Argo CD `argocd.argoproj.io/hook-delete-policy`:

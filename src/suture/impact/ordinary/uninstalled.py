@@ -15,7 +15,7 @@ from typing import Final
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
 from suture.impact.ground.readers import ready_of
-from suture.impact.ordinary.keepers import lives, records_of, works_for
+from suture.impact.ordinary.keepers import HELM, keeper_at, keeps, lives, records_of, works_for
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -76,6 +76,18 @@ def is_uninstalled(scene: Scene, row: int) -> bool:
     if not kept_by or any(map(scene.changed, kept_by)):
         return False
     return any(_goes_whole(scene, key) for key in marks)
+
+
+def taken_by_operator(scene: Scene, row: int) -> bool:
+    """Whether who looks after a type takes away a custom resource that a living release keeps.
+
+    An operator does what a resource says, and does not end it. WHY of releases alone: what an
+    application keeps is told as a write of another's, whoever it is that deletes it.
+    """
+    if not keeps(scene, scene.view.resource(row)):
+        return False
+    keeper = keeper_at(scene, row)
+    return keeper is not None and keeper.by == HELM and keeper.lives
 
 
 def leaves_its_users(scene: Scene, row: int) -> bool:
