@@ -21,12 +21,19 @@ from suture.model.names import (
     CLAIMS,
     PODS,
     SECRETS,
+    SERVICES,
     STATEFUL_SETS,
     VOLUMES,
     ObjectKey,
     Resource,
 )
-from suture.model.objects import ClaimFacts, ClusterObject, PodFacts, WorkloadFacts
+from suture.model.objects import (
+    ClaimFacts,
+    ClusterObject,
+    PodFacts,
+    ServiceFacts,
+    WorkloadFacts,
+)
 
 DATABASES = Resource("db.example.com", "databases")
 DATABASE = thing(DATABASES, "orders", "prod")
@@ -228,3 +235,45 @@ def test_a_member_that_a_person_calls_lost_goes_with_its_claim() -> None:
     assert marked("postgres.example.com/unrecoverable")
     assert not marked("postgres.example.com/unrecoverable", "false")
     assert not marked("postgres.example.com/unrecoverable", by=MACHINE)
+
+
+# ---------------------------------------------------------------- a member's Service that is marked
+
+
+def marked_by_service(
+    label: str = "example.com/replace",
+    *,
+    by: str = PERSON,
+    name: str = "orders-0",
+    ready: bool = False,
+) -> tuple[int, int]:
+    """Return how much of a member's claim, and of its Service, is explained once that is marked."""
+    facts = PodFacts(ready=ready, node="n")
+    pod = msgspec.structs.replace(POD, facts=facts)
+    its = thing(SERVICES, name, "prod", owners=[owner(DATABASE)], facts=ServiceFacts(None))
+    view = GraphView(graph_of([DATABASE, SET, CLAIM, VOLUME, pod, its]), History())
+    bodies = tuple(msgspec.json.encode({"metadata": {"labels": one}}) for one in ({}, {label: ""}))
+    request = update(its, its, by=operator(by), bodies=(bodies[0], bodies[1]))
+    remember(request, project(request, view), view, START)
+    now = Now(START.mono_ns + 60 * 10**9, START.utc_s + 60)
+    (lost,) = effects(impact_of(delete(CLAIM), view, now=now), DataLost)
+    (gone, *_) = effects(impact_of(delete(its), view, now=now), ObjectsRemoved)
+    return int(lost.explained), gone.explained
+
+
+def test_a_member_is_replaced_that_a_person_marked_on_its_service() -> None:
+    """Claim and Service go, and both are made anew for the one that takes its place."""
+    assert marked_by_service() == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"by": MACHINE}, id="by a machine"),
+        pytest.param({"label": "example.com/rack"}, id="another word"),
+        pytest.param({"name": "orders-1"}, id="of another member"),
+        pytest.param({"ready": True}, id="of one that serves"),
+    ],
+)
+def test_a_service_by_which_nobody_gave_a_member_up(parts: dict[str, Any]) -> None:
+    assert marked_by_service(**parts) == (0, 0)

@@ -468,3 +468,29 @@ def test_what_a_failing_install_may_take_away() -> None:
     view = cluster(mine, workload("part-0"), kept)
     view.history.habits.note(update(None, mine, by=HANDLER))
     assert removed(view, kept)["services"].wanted == 0
+
+
+# ---------------------------------------------------------------- what an operator ends
+
+CLUSTERS = Resource("compute.example.com", "clusters")
+
+
+@pytest.mark.parametrize(
+    ("marks", "status", "keeps", "wanted"),
+    [
+        pytest.param((RELEASE,), "deployed", True, 1, id="its own operator"),
+        pytest.param((RELEASE,), "deployed", False, 0, id="somebody else"),
+        pytest.param((), "deployed", True, 0, id="that nobody declares"),
+        pytest.param((RELEASE,), "", True, 0, id="of a release that is gone"),
+    ],
+)
+def test_what_a_release_declares_its_operator_does_not_end(
+    marks: tuple[ObjectKey, ...], status: str, *, keeps: bool, wanted: int
+) -> None:
+    """It does what the resource says; who declared it takes it back."""
+    target = marked(thing(CLUSTERS, "shared", "prod"), *marks)
+    view = cluster(namespace("prod"), target, *([record(status)] if status else []))
+    if keeps:
+        request = update(target, target, by=HANDLER, subresource="status")
+        view.history.habits.note(request)
+    assert removed(view, target)["clusters.compute.example.com"].wanted == wanted

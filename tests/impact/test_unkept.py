@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from support.asking import effects
+from support.cluster import operator, owner, thing
 from support.unfolding import OTHER, Unfolding
 from support.writes import body, trimmed
 from suture.impact.effects import DataLost
 from suture.model.actor import Actor
-from suture.model.names import CLAIMS, PODS, VOLUMES
+from suture.model.names import CLAIMS, PODS, VOLUMES, Resource
 from suture.model.objects import ClusterObject
 
 
@@ -82,3 +84,29 @@ def test_each_actor_is_another() -> None:
     disks.lost(0)
     disks.lost(1, by=OTHER)
     assert disks.lost(2) == []
+
+
+DATABASE = thing(Resource("db.example.com", "databases"), "db", "prod")
+PERSON = operator("dba@example.com")
+
+
+@pytest.mark.parametrize(
+    ("by", "name", "told"),
+    [
+        pytest.param(PERSON, "db", [[], [], [], []], id="a person asked for it"),
+        pytest.param(PERSON, "monitor", [[], [], [1], [1]], id="of something else"),
+        pytest.param(OTHER, "db", [[], [], [1], [1]], id="a machine did"),
+    ],
+)
+def test_what_a_person_asked_for_of_all(by: Actor, name: str, told: list[list[int]]) -> None:
+    """Of the custom resource whose pods use the volumes, and not of another that is called so."""
+    asked = DATABASE if name == "db" else thing(DATABASE.key.resource, name, "prod")
+    disks = Disks()
+    for at in range(6):
+        key = pod(at).key
+        disks.things[key] = msgspec.structs.replace(pod(at), owners=(owner(DATABASE),))
+    disks.things |= {one.key: one for one in (DATABASE, asked)}
+    specs = [{"spec": {"pvReclaimPolicy": one}} for one in ("Retain", "Delete")]
+    old, new = map(msgspec.json.encode, specs)
+    disks.write(asked, by, (old, new))
+    assert [disks.lost(at) for at in range(4)] == told

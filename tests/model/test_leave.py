@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from suture.model.leave import gives_leave
+from suture.model.leave import gives_leave, is_to_be_replaced
 
 OWN = frozenset({"orders", "uid-1"})
 Body = dict[str, object]
@@ -70,6 +70,9 @@ def test_an_annotation_that_is_meant(name: str, value: str, *, leave: bool) -> N
         ({"confirmation": ""}, {"confirmation": "undeleted"}, False),
         ({"terminationPolicy": "Delete"}, {"terminationPolicy": "WipeOut"}, False),
         ({"deletionPolicy": "Retain"}, {"deletionPolicy": "Delete"}, False),
+        ({"pvReclaimPolicy": "Retain"}, {"pvReclaimPolicy": "Delete"}, True),
+        ({}, {"storage": {"reclaimPolicy": "Delete"}}, True),
+        ({"pvReclaimPolicy": "Delete"}, {"pvReclaimPolicy": "Retain"}, False),
         ({"updateStrategy": "RollingUpdate"}, {"updateStrategy": "OnDelete"}, False),
     ],
 )
@@ -105,3 +108,26 @@ def test_what_cannot_be_read_gives_none(body: bytes) -> None:
     """Neither way round, and nothing is thrown."""
     assert not gives_leave(body, b'{"spec": {"delete": true}}', OWN)
     assert not gives_leave(b'{"spec": {"delete": true}}', body, OWN)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "replaced"),
+    [
+        ("labels", "scylla/replace", "", True),
+        ("annotations", "example.com/replaceMember", "true", True),
+        ("labels", "replace", "10.0.0.1", True),
+        ("labels", "scylla/replace", "false", False),
+        ("labels", "example.com/may-replace", "", False),
+        ("finalizers", "scylla/replace", "", False),
+    ],
+)
+def test_a_mark_by_which_a_member_is_to_be_replaced(
+    part: str, name: str, value: str, *, replaced: bool
+) -> None:
+    """By the word that its name begins with; once it is there it is old."""
+    bare, marked = (
+        msgspec.json.encode({"metadata": {part: one}}) for one in ({}, {name: value, "a": "b"})
+    )
+    assert is_to_be_replaced(bare, marked) is replaced
+    assert not is_to_be_replaced(marked, marked)
+    assert not is_to_be_replaced(marked, bare)

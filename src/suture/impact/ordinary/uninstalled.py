@@ -15,7 +15,7 @@ from typing import Final
 from suture.impact.causes.counters import taken_apart as counter_of
 from suture.impact.causes.parents import is_kept_in_api
 from suture.impact.ground.readers import ready_of
-from suture.impact.ordinary.keepers import HELM, keeper_at, keeps, lives, records_of, works_for
+from suture.impact.ordinary.keepers import keeps, lives, records_of, works_for
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
@@ -79,15 +79,20 @@ def is_uninstalled(scene: Scene, row: int) -> bool:
 
 
 def taken_by_operator(scene: Scene, row: int) -> bool:
-    """Whether who looks after a type takes away a custom resource that a living release keeps.
+    """Whether a release that stays keeps a custom resource, and who looks after its type takes it.
 
     An operator does what a resource says, and does not end it. WHY of releases alone: what an
-    application keeps is told as a write of another's, whoever it is that deletes it.
+    application keeps is told as a write of another's, whoever it is that deletes it. WHY recorded:
+    of one that nobody has a record of it is not known that it stays.
     """
-    if not keeps(scene, scene.view.resource(row)):
+    view = scene.view
+    if view.has_owner(row) or not keeps(scene, view.resource(row)):
         return False
-    keeper = keeper_at(scene, row)
-    return keeper is not None and keeper.by == HELM and keeper.lives
+    return any(
+        bool(records_of(scene, one)) and lives(scene, one) and not works_for(scene, one)
+        for one in scene.marks(row)
+        if one.resource == RELEASES
+    )
 
 
 def leaves_its_users(scene: Scene, row: int) -> bool:
