@@ -241,6 +241,11 @@ def turned(uid: str) -> str:
     return f"turned/{uid}"
 
 
+def idled(uid: str, route: str = "") -> str:
+    """Name the counter of routes, or one, that have ceased to send anything to a Service."""
+    return f"idled/{uid}/{route}"
+
+
 def expired(uid: str) -> str:
     """Name the counter of how something was given up that was to be kept until a moment ago."""
     return f"expired/{uid}"

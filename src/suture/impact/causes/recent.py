@@ -49,6 +49,7 @@ from suture.impact.causes.counters import (
 )
 from suture.impact.causes.expired import remember_expired
 from suture.impact.causes.given import remember_given
+from suture.impact.causes.idled import remember_idled
 from suture.impact.causes.leftout import remember_parts
 from suture.impact.causes.letgo import remember_let_go
 from suture.impact.causes.lowered import remember_numbers
@@ -211,6 +212,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
         _MEMBERS[request.gvr.resource](request, view, now)
     remember_release_given_up(request, view, now)
     remember_spoken(request, view, now)
+    remember_idled(request, view, now)
     if is_custom(request.gvr.resource) and request.operation is not Operation.DELETE:
         _remember_custom(request, change, view, now)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.causes.idled import is_idle
 from suture.impact.causes.turned import traffic_left
 from suture.impact.effects import Confidence, EndpointsLost, ServiceEmptied
 from suture.impact.ground.change import Resized, Rewritten
@@ -281,7 +282,11 @@ def _loss_effects(scene: Scene, row: int, loss: Loss) -> Iterable[ServingEffect]
     view, before = scene.view, scene.view.serving_count(row)
     after = max(0, before - loss.lost)
     confidence = Confidence.EXACT if loss.exact else Confidence.BOUNDED
-    is_explained = loss.explained or traffic_left(view, row, scene.removed, scene.now)
+    is_explained = (
+        loss.explained
+        or traffic_left(view, row, scene.removed, scene.now)
+        or is_idle(view, row, scene.now)
+    )
     if after == 0 and not (is_explained or loss.healing):
         is_explained = let_go(scene, row, loss.things or ()) or _stopped(scene, row, before)
     had = before + view.leaving_endpoints(row) + loss.away
