@@ -16,7 +16,7 @@ from suture.model.edges import Edge, Need
 from suture.model.graph import GraphView
 from suture.model.history import History
 from suture.model.names import INGRESSES, ObjectKey, Resource
-from suture.model.objects import ClusterObject, RouteFacts, ServiceRef, WorkloadFacts
+from suture.model.objects import ClusterObject, RouteFacts, ServiceFacts, ServiceRef, WorkloadFacts
 from suture.model.writes import HOUR_S
 
 ROUTES = Resource("networking.mesh.example.com", "virtualservices")
@@ -108,6 +108,20 @@ def test_what_is_led_there_without_a_weight(item: Item) -> None:
     """By a header, or as a mirror: all of that goes there."""
     delivery = Delivery()
     delivery.weigh([*hosts(50, 50), item], [*hosts(100, 0), item])
+    assert delivery.emptied() == [False]
+
+
+def test_what_is_asked_from_outside() -> None:
+    """By a balancer of its own, of which no route says anything."""
+    delivery = Delivery()
+    row = delivery.view.find(service("canary").key)
+    assert row is not None
+    its = delivery.view.at(row)
+    assert isinstance(its.facts, ServiceFacts)
+    facts = msgspec.structs.replace(its.facts, type="LoadBalancer")
+    things = [msgspec.structs.replace(its, facts=facts)]
+    delivery = Delivery(*things)
+    delivery.weigh(hosts(50, 50), hosts(100, 0))
     assert delivery.emptied() == [False]
 
 

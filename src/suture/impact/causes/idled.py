@@ -23,7 +23,8 @@ from suture.impact.ground.readers import one_of_each
 from suture.model.clock import Now
 from suture.model.difference import all_parts, map_in
 from suture.model.graph import GraphView
-from suture.model.names import SERVICES, ObjectKey, Resource
+from suture.model.names import RESERVED, SERVICES, ObjectKey, Resource
+from suture.model.objects import LOAD_BALANCER, ServiceFacts
 from suture.model.request import Request
 from suture.model.writes import HOUR_S
 
@@ -67,11 +68,16 @@ def is_idle(view: GraphView, service: int, now: Now | None) -> bool:
     """Whether within the hour a route has ceased to send anything to a Service, and nobody asks it.
 
     Who names it is a route that has, or the custom resource whose pods are behind it: that says by
-    which Service it is delivered.
+    which Service it is delivered. It has no balancer of its own, and is not of the cluster itself.
     """
     counted, uid = view.history.writes.counted, view.uid(service)
     # WHY first: hardly any Service was, and who names one costs more to ask.
     if now is None or not counted(idled(uid), now, HOUR_S):
+        return False
+    facts = view.facts(service)
+    if not isinstance(facts, ServiceFacts) or facts.type == LOAD_BALANCER:
+        return False
+    if view.namespace(service).startswith(RESERVED):
         return False
     pods = one_of_each(view, view.classes_selected(service)[:KINDS])
     above = {one for pod in pods for one in view.controllers(pod, CLIMBED)}
