@@ -55,9 +55,13 @@ class Delivery:
         self.view = GraphView(graph_of(rollout, ROUTE, sets, both, more), History())
         self.now = START
 
-    def weigh(self, old: list[Item], new: list[Item], route: ClusterObject = ROUTE) -> None:
-        bodies = [msgspec.json.encode({"spec": {"http": [{"route": one}]}}) for one in (old, new)]
-        request = update(route, route, bodies=(bodies[0], bodies[1]))
+    def weigh(self, old: list[Item] | None, new: list[Item], route: ClusterObject = ROUTE) -> None:
+        """Write a route anew, or make it where there was none."""
+        bodies = [
+            b"" if one is None else msgspec.json.encode({"spec": {"http": [{"route": one}]}})
+            for one in (old, new)
+        ]
+        request = update(None if old is None else route, route, bodies=(bodies[0], bodies[1]))
         remember(request, project(request, self.view), self.view, self.now)
 
     def emptied(self, after_s: float = 60) -> list[bool]:
@@ -86,10 +90,23 @@ def test_a_canary_that_is_asked_still() -> None:
     assert delivery.emptied() == [False]
 
 
-def test_a_canary_that_is_asked_again() -> None:
+ANOTHER = thing(ROUTES, "other", "prod")
+UNWEIGHED: list[Item] = [{"destination": {"host": "canary"}}]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param((hosts(100, 0), hosts(90, 10)), id="by its weight"),
+        pytest.param((hosts(100, 0), UNWEIGHED), id="without any"),
+        pytest.param((None, hosts(50, 50), ANOTHER), id="by a new route"),
+        pytest.param((hosts(100, 0), hosts(90, 10), ANOTHER), id="by another"),
+    ],
+)
+def test_a_canary_that_is_asked_again(again: tuple[Any, ...]) -> None:
     delivery = Delivery()
     delivery.weigh(hosts(50, 50), hosts(100, 0))
-    delivery.weigh(hosts(100, 0), hosts(90, 10))
+    delivery.weigh(*again)
     assert delivery.emptied() == [False]
 
 

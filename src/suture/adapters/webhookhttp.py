@@ -9,7 +9,6 @@ Knows nothing of reviews.
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections import deque
 from enum import Enum, auto
 from functools import partial
@@ -110,7 +109,7 @@ class Connection(asyncio.Protocol):
         alone = self._phase is _Phase.IDLE and self.known
         request = begun(data, MAX_HEAD_BYTES) if alone else None
         path = self._site.heads.path(request.head) if request is not None else None
-        if request is not None and path is not None and self._has_room(request.length):
+        if request is not None and path is not None and self._site.has_room_for(request.length):
             self._begin(request, path)
             return
         if alone:
@@ -224,14 +223,11 @@ class Connection(asyncio.Protocol):
         """Decide by the head whether the body is wanted."""
         if self._phase is _Phase.CLOSING:
             return
-        path = self._url.split(b"?", 1)[0]  # API servers append `?timeout=10s`
-        if self._site.secret is not None:
-            _, given, rest = [*path.split(b"/", 2), b"", b""][:3]
-            if not hmac.compare_digest(given, self._site.secret):
-                self._vanish()
-                return
-            self.known = True
-            path = b"/" + rest
+        path = self._site.path_of(self._url)
+        if path is None:
+            self._vanish()
+            return
+        self.known = True
         known_path = self._site.paths.get(path)
         if known_path is None:
             self._refuse(404, "path_unknown", "nothing is answered at this path")
@@ -245,7 +241,7 @@ class Connection(asyncio.Protocol):
             self._refuse(411, "length_missing", "send a Content-Length")
         elif self._length > MAX_BODY_BYTES:
             self._refuse(413, "body_too_large", f"a body has at most {MAX_BODY_BYTES} bytes")
-        elif not self._has_room(self._length):
+        elif not self._site.has_room_for(self._length):
             self._refuse(503, "overloaded", "too many bodies are waiting; come again")
         else:
             self._path = known_path
@@ -413,12 +409,6 @@ class Connection(asyncio.Protocol):
         if self._read_timer is not None:
             self._read_timer.cancel()
             self._read_timer = None
-
-    def _has_room(self, size_bytes: int) -> bool:
-        site = self._site
-        return size_bytes <= MAX_BODY_BYTES and (
-            site.held_bytes + size_bytes <= site.limits.held_bytes
-        )
 
     def _hold(self, size_bytes: int) -> None:
         self._held += size_bytes

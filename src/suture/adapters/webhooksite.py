@@ -6,6 +6,7 @@ Beside `webhookhttp`, where one connection speaks HTTP, and `webhook`, which own
 from __future__ import annotations
 
 import asyncio
+import hmac
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -124,6 +125,20 @@ class Site:
         stranger.abort()
         del self.connections[stranger]
         return True
+
+    def has_room_for(self, size_bytes: int) -> bool:
+        """Tell whether a body of that size may be read beside those that are held."""
+        return size_bytes <= MAX_BODY_BYTES and (
+            self.held_bytes + size_bytes <= self.limits.held_bytes
+        )
+
+    def path_of(self, target: bytes) -> bytes | None:
+        """Return the path of a target behind the secret; None of one who does not know it."""
+        path = target.split(b"?", 1)[0]  # API servers append `?timeout=10s`
+        if self.secret is None:
+            return path
+        _, given, rest = [*path.split(b"/", 2), b"", b""][:3]
+        return b"/" + rest if hmac.compare_digest(given, self.secret) else None
 
     def answered(self, connection: Guest, loop: asyncio.AbstractEventLoop) -> None:
         """Have a connection send its answers once all that came with its request is decided.

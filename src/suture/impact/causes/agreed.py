@@ -83,16 +83,15 @@ def remember_replaced_by_service(request: Request, view: GraphView, now: Now) ->
 
     The member has its name, and is not Ready: who marks one that serves has taken it for another.
     """
-    if not is_person(request.user.username):
+    old = request.old
+    if old is None or not is_person(request.user.username):
         return
     pod = view.find(ObjectKey(PODS, request.key.namespace, request.key.name))
     if pod is None or view.serves(pod) or not is_to_be_replaced(request.old_body, request.new_body):
         return
     _give_up(view, pod, now)
     # WHY: some say to the next member by its Service whose place it takes, and make that anew.
-    service = view.find(request.key)
-    if service is not None:
-        view.history.writes.count(_leave(view.uid(service)), now)
+    view.history.writes.count(_leave(old.uid), now)
 
 
 def _members(view: GraphView, pod: int) -> int:

@@ -6,7 +6,8 @@ what runs, and then the next version away, whose Service is left without a pod a
 nobody. Routes are of many kinds, and few of them have a schema that says what is a Service; that an
 item has a weight and a name is what they have in common.
 Source: Gateway API `backendRefs`, Istio `destination.host`, SMI and Traefik `services`.
-LIMIT: it is remembered for an hour.
+LIMIT: it is remembered for an hour, or until a route that weighs something sends something there
+again; one that weighs nothing, and did not before, is not read.
 """
 
 from __future__ import annotations
@@ -43,25 +44,22 @@ def remember_idled(request: Request, view: GraphView, now: Now) -> None:
 
     Only where as many endpoints as those had are behind others to which it sends something.
     """
-    old, writes = request.old, view.history.writes
-    if old is None or request.subresource or not _may_lead(request.gvr.resource):
+    old, writes, space = request.old, view.history.writes, request.key.namespace
+    bodies = request.old_body, request.new_body
+    if request.subresource or not _may_lead(request.gvr.resource):
         return
-    # WHY first: what has no weight has none that could be set to nothing.
-    if b'"weight"' not in request.new_body:
+    # WHY first: of most nothing is weighed, and then nothing is decoded.
+    if not any(b'"weight"' in one for one in bodies):
         return
-    space = request.key.namespace
-    (had, _), (has, weighed) = (
-        _weights(one, space) for one in (request.old_body, request.new_body)
-    )
+    (had, _), (has, weighed) = (_weights(one, space) for one in bodies)
     idle = {key for key in weighed if not has[key] and had[key]}
-    asked = weighed - idle
-    if idle and _serving(view, {key for key in asked if has[key]}) >= _serving(view, idle):
-        for row in _rows(view, idle):
-            writes.count(idled(view.uid(row)), now)
-            writes.count(idled(view.uid(row), old.uid), now)
-    for row in _rows(view, {key for key in has if has[key] and not had[key]}):
-        writes.take_back(idled(view.uid(row)), now)
-        writes.take_back(idled(view.uid(row), old.uid), now)
+    asked = {key for key in weighed if has[key]}
+    if old is not None and idle and _serving(view, asked) >= _serving(view, idle):
+        for uid in _uids(view, idle):
+            writes.count(idled(uid), now)
+            writes.count(idled(uid, old.uid), now)
+    for uid in _uids(view, {key for key in has if has[key] and not had[key]}):
+        writes.take_back(idled(uid), now)
 
 
 def is_idle(view: GraphView, service: int, now: Now | None) -> bool:
@@ -100,6 +98,10 @@ def _rows(view: GraphView, keys: set[ObjectKey]) -> list[int]:
     return [row for key in keys if (row := view.find(key)) is not None]
 
 
+def _uids(view: GraphView, keys: set[ObjectKey]) -> list[str]:
+    return [view.uid(row) for row in _rows(view, keys)]
+
+
 def _weights(body: bytes, namespace: str) -> tuple[Counter[ObjectKey], set[ObjectKey]]:
     """Return how much a route sends to each Service that it names, and those it weighs.
 
@@ -108,24 +110,26 @@ def _weights(body: bytes, namespace: str) -> tuple[Counter[ObjectKey], set[Objec
     """
     found, weighed = Counter[ObjectKey](), set[ObjectKey]()
     for item in _items(map_in(all_parts(body).get("spec")), DEEP):
-        weight = item.get("weight")
-        within = (item, *(one for one in item.values() if isinstance(one, dict)))
-        for part in within if isinstance(weight, int) else (item,):
-            named = next((text for name in NAMES if isinstance(text := part.get(name), str)), None)
-            if named is not None:
-                # A host within the cluster has its namespace behind its name.
-                name, *rest = named.split(".")
-                key = ObjectKey(SERVICES, rest[0] if rest else _space(part, namespace), name)
-                found[key] += weight if isinstance(weight, int) else 1
-                if isinstance(weight, int):
-                    weighed.add(key)
-                break
+        weight, key = item.get("weight"), _named(item, namespace)
+        if key is None:
+            continue
+        if isinstance(weight, int):
+            weighed.add(key)
+        found[key] += weight if isinstance(weight, int) else 1
     return found, weighed
 
 
-def _space(part: dict[str, object], otherwise: str) -> str:
-    said = part.get("namespace")
-    return said if isinstance(said, str) else otherwise
+def _named(item: dict[str, object], namespace: str) -> ObjectKey | None:
+    """Return the Service that an item names; one with a weight names it one level below, too."""
+    below = [one for one in item.values() if isinstance(one, dict)] if "weight" in item else []
+    for part in (item, *below):
+        for field in NAMES:
+            if isinstance(text := part.get(field), str):
+                # A host within the cluster has its namespace behind its name.
+                name, *rest = text.split(".")
+                said = rest[0] if rest else part.get("namespace")
+                return ObjectKey(SERVICES, said if isinstance(said, str) else namespace, name)
+    return None
 
 
 def _items(part: object, depth: int) -> Iterator[dict[str, object]]:

@@ -27,8 +27,6 @@ from suture.impact.causes.counters import (
     creator_in,
     creator_like,
     cut_down,
-    ended_dead,
-    ended_in_use,
     not_back,
     ordered,
     ordered_by,
@@ -44,7 +42,6 @@ from suture.impact.causes.counters import (
     taken_apart,
     taken_from,
     takings,
-    unlabelled,
     with_machine,
 )
 from suture.impact.causes.expired import remember_expired
@@ -54,6 +51,11 @@ from suture.impact.causes.leftout import remember_parts
 from suture.impact.causes.letgo import remember_let_go
 from suture.impact.causes.lowered import remember_numbers
 from suture.impact.causes.marked import forget_mark, remember_mark, remember_scale
+from suture.impact.causes.nodesclosed import (
+    remember_closing,
+    remember_labels,
+    remember_node_end,
+)
 from suture.impact.causes.records import remember_pruned, remember_release
 from suture.impact.causes.releases import remember_release_given_up
 from suture.impact.causes.rerun import remember_ended, remember_rounds
@@ -66,7 +68,6 @@ from suture.impact.causes.turned import remember_turn
 from suture.impact.causes.unsettled import note_taken
 from suture.impact.ground.bodies import annotations_of, status_bytes
 from suture.impact.ground.change import Change, Resized, Rewritten
-from suture.impact.ground.fit import Asked, is_shut, movable
 from suture.impact.ground.kinds import is_custom, is_route
 from suture.impact.ground.machines import holder, node_behind
 from suture.impact.ground.stamps import restarts
@@ -93,17 +94,12 @@ from suture.model.names import (
     Operation,
 )
 from suture.model.objects import ClusterObject, NodeFacts
-from suture.model.placement import REPELS
 from suture.model.request import Request
 from suture.model.writes import HOUR_S, TEN_MINUTES_S, number
 
 STATUS_NOTED: Final = 4
 """How many writes of a status within ten minutes are waved through before its content is compared:
 a rollout writes as many, and comparing costs as much as all the rest of a usual write."""
-
-LABELS_NOTED: Final = 64
-"""LIMIT: labels of a node that are remembered when it loses them: 2 us each; more are found on few
-nodes."""
 
 DIRECT_NOTED: Final = 64
 """LIMIT: objects of a collection that are remembered one by one; its size is counted in full."""
@@ -182,7 +178,7 @@ def remember(request: Request, change: Change, view: GraphView, now: Now) -> Non
     if change.direct and asks_removal(request):
         _remember_removal(request, change, view, now)
     elif change.direct and request.gvr.resource == NODES:
-        _remember_end(view, change.direct[0], now)
+        remember_node_end(view, change.direct[0], now)
     if change.resized is not None:
         _remember_stop(request, change.resized, view, now)
         if not change.resized.asked:
@@ -297,7 +293,7 @@ def _remember_gone(request: Request, row: int, view: GraphView, now: Now) -> Non
         remember_ended(view, row, now)
     elif resource == NODES:
         # WHY not while it is kept: whether it was drained meanwhile tells only its end.
-        _remember_end(view, row, now, goes=not holder(view, row))
+        remember_node_end(view, row, now, goes=not holder(view, row))
     elif is_custom(resource):
         remember_agreed_end(view, row, request.user.username, now)
         if (node := node_behind(request, view, row)) is not None:
@@ -361,7 +357,7 @@ def _remember_rewriting(
         writes.count(restarter(identity, before), now)
         writes.count(restarts_by(identity), now)
     if request.key.resource == NODES and writes.latest(request.key, What.WROTE) != value:
-        _remember_labels(before, after, identity, view, now)
+        remember_labels(before, after, identity, view, now)
     if is_route(request.gvr.resource) or request.key.resource == SERVICES:
         remember_turn(made, view, now)
     if request.key.resource == NAMESPACES:
@@ -373,52 +369,7 @@ def _remember_rewriting(
         writes.note(request.key, Deed(What.WROTE, identity, shape), now)
     old, new = before.facts, after.facts
     if isinstance(old, NodeFacts) and isinstance(new, NodeFacts):
-        _remember_closing(request, old, new, view, now)
-
-
-def _remember_labels(
-    before: ClusterObject, after: ClusterObject, identity: str, view: GraphView, now: Now
-) -> None:
-    """Remember which labels an actor takes off a node, and which it gives back."""
-    writes = view.history.writes
-    for label in sorted(before.labels.keys() - after.labels.keys())[:LABELS_NOTED]:
-        writes.count(unlabelled(identity, label), now)
-    for label in sorted(after.labels.keys() - before.labels.keys())[:LABELS_NOTED]:
-        if writes.counted(unlabelled(identity, label), now, HOUR_S) > 0:
-            writes.count(unlabelled(identity, label), now, -1)
-
-
-def _remember_closing(
-    request: Request, old: NodeFacts, new: NodeFacts, view: GraphView, now: Now
-) -> None:
-    """Remember that a node was closed, and whether it was in use; or that it was opened."""
-    writes = view.history.writes
-    fresh = any(one.effect in REPELS and one not in old.taints for one in new.taints)
-    if fresh or (new.unschedulable and not old.unschedulable):
-        writes.note_closed(request.key.name, now)
-        row = view.find(request.key)
-        # WHY ready: one that is dead serves nobody, closed or not.
-        if row is not None and old.ready and movable(view, row, Asked(view)):
-            writes.note(request.key, Deed.apart(What.CLOSED, request.user.username, now), now)
-    elif is_shut(old) and not (new.unschedulable or (is_shut(new) and not old.unschedulable)):
-        # WHY with a taint left: a dedicated node has one for good.
-        writes.note_opened(request.key.name)
-
-
-def _remember_end(view: GraphView, node: int, now: Now, *, goes: bool = True) -> None:
-    """Remember that a node was taken away; where it `goes`, that it was dead, or closed in use."""
-    writes, key = view.history.writes, view.key(node)
-    # WHY closed before: one that died takes its pods along, and that is nobody's closing.
-    closed = key.name in writes.closed(now, HOUR_S) and writes.written(
-        key, What.CLOSED, now, HOUR_S
-    )
-    writes.note_closed(key.name, now)
-    facts = view.facts(node)
-    if goes and isinstance(facts, NodeFacts) and not facts.ready:
-        for counter in (ended_dead(), ended_dead(key.name)):
-            writes.count(counter, now)
-    if goes and closed and movable(view, node, Asked(view)):
-        writes.count(ended_in_use(key.name), now)
+        remember_closing(request, old, new, view, now)
 
 
 def emptied_by(view: GraphView, made: Rewritten) -> list[int]:
