@@ -692,9 +692,9 @@ def test_a_label_taken_off_node_after_node_takes_agents_along() -> None:
 
 def test_the_last_node_hidden_from_balancers_is_told_with_what_they_serve() -> None:
     """One of several may be hidden, and one that is not Ready is nobody's backend."""
-    balanced = ServiceFacts(type="LoadBalancer", given=True)
+    balanced = ServiceFacts(type="LoadBalancer", addresses=("192.0.2.1",))
     shop = thing(SERVICES, "shop", "prod", facts=balanced)
-    waits = thing(SERVICES, "waits", "prod", facts=msgspec.structs.replace(balanced, given=False))
+    waits = thing(SERVICES, "waits", "prod", facts=msgspec.structs.replace(balanced, addresses=()))
     hidden, down = node("node-1", ROOMY, **{HIDES: ""}), node("node-2", NodeFacts())
     one = node("node-0")
     graph = graph_of(one, hidden, down, shop, waits, service("inner"))

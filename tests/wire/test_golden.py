@@ -54,8 +54,17 @@ from suture.wire.trim import Trimmer
 
 GOLDEN = Path(__file__).parent / "golden"
 
-WEB, DB = Selector.of({"app": "web"}), Selector.of({"app": "db"})
 NAME_LABEL = "kubernetes.io/metadata.name"
+WEB, DB = Selector.of({"app": "web"}), Selector.of({"app": "db"})
+PROXIED = Selector(
+    (*WEB.requirements, Requirement("security.istio.io/tlsMode", Operator.EXISTS, ()))
+)
+TWO_SPACES = Selection(
+    names.PODS,
+    "",
+    Selector(),
+    Selector((Requirement(NAME_LABEL, Operator.IN, ("golden", "other")),)),
+)
 SYSTEM = Selector.of({NAME_LABEL: "kube-system"})
 RULE = WebhookRule(("CREATE",), ("golden.test",), ("*",), ("gadgets",))
 JOB = "9a33cfdb-1360-4e33-94aa-33f956defc17"
@@ -169,6 +178,24 @@ FACTS: dict[str, Facts | None] = {
     "calico-stored-policy": CALICO,
     "calico-global-policy": CALICO_GLOBAL,
     "calico-stored-global-policy": CALICO_GLOBAL,
+    "peer-authentication": NetworkPolicyFacts(
+        PROXIED,
+        ingress=True,
+        any_peer=True,
+        rules=(
+            TrafficRule(egress=False),
+            TrafficRule(egress=False, ports=(TrafficPort("TCP", 8080),)),
+        ),
+    ),
+    "authorization-policy": NetworkPolicyFacts(
+        PROXIED,
+        ingress=True,
+        peers=(TWO_SPACES,),
+        rules=(
+            TrafficRule(egress=False, pods=(TWO_SPACES,)),
+            TrafficRule(egress=False, blocks=("outside",)),
+        ),
+    ),
     "config-map": KeysFacts(("a", "b", "c")),
     "disruption-budget": DisruptionBudgetFacts(WEB, "50%"),
     "gateway": RouteFacts(),

@@ -109,20 +109,26 @@ def test_services(spec: dict[str, Any], facts: ServiceFacts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "given"),
+    ("status", "addresses"),
     [
-        ({"loadBalancer": {"ingress": [{"ip": "192.0.2.1", "ipMode": "VIP"}]}}, True),
-        ({"loadBalancer": {"ingress": []}}, False),
-        ({"loadBalancer": {}}, False),
-        ({}, False),
+        ({"loadBalancer": {"ingress": [{"ip": "192.0.2.1", "ipMode": "VIP"}]}}, ("192.0.2.1",)),
+        (
+            {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}, {"hostname": "lb.example"}]}},
+            ("192.0.2.7", "lb.example"),
+        ),
+        ({"loadBalancer": {"ingress": []}}, ()),
+        ({"loadBalancer": {}}, ()),
+        ({}, ()),
     ],
 )
-def test_a_service_that_was_given_an_address(status: dict[str, Any], given: bool) -> None:
-    """Whatever the address is: whether there is one is what the model keeps."""
+def test_a_service_that_was_given_an_address(
+    status: dict[str, Any], addresses: tuple[str, ...]
+) -> None:
+    """By which it is told whose front door a route stands behind."""
     spec = {"selector": {"app": "web"}, "type": "LoadBalancer"}
     facts = facts_of(names.SERVICES, {**SERVICE, "spec": spec, "status": status})
     assert isinstance(facts, ServiceFacts)
-    assert facts.given is given
+    assert facts.addresses == addresses
 
 
 def test_endpoint_slices() -> None:

@@ -49,6 +49,7 @@ from suture.impact.reach.tenure import foreign_effects, may_be_foreign
 from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.scene import Scene
 from suture.impact.traffic.addresses import addresses_removed
+from suture.impact.traffic.frontdoors import door_effects
 from suture.impact.traffic.granted import granted_effects
 from suture.impact.traffic.networkpolicies import POLICIES, closes
 from suture.impact.traffic.overtaken import begins_to_select, overtaken_effects
@@ -129,6 +130,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, vouching_effects),
     Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
     Family(frozenset({"admission_path_broken"}), closes, shutting_effects, POLICIES.__contains__),
+    Family(frozenset({"route_broken"}), closes, door_effects, POLICIES.__contains__),
     Family(
         frozenset({"admission_path_broken"}),
         _takes_away,

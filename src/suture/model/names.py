@@ -140,6 +140,11 @@ CALICO_POLICIES = Resource("projectcalico.org", "networkpolicies")
 CALICO_GLOBAL_POLICIES = Resource("projectcalico.org", "globalnetworkpolicies")
 CALICO_STORED_POLICIES = Resource("crd.projectcalico.org", "networkpolicies")
 CALICO_STORED_GLOBAL_POLICIES = Resource("crd.projectcalico.org", "globalnetworkpolicies")
+PEER_AUTHENTICATIONS = Resource("security.istio.io", "peerauthentications")
+AUTHORIZATION_POLICIES = Resource("security.istio.io", "authorizationpolicies")
+MESH_ROOT = "istio-system"
+"""The namespace whose policies are the mesh's own. SOURCE: Istio, the default of rootNamespace."""
+
 GATEWAYS = Resource("gateway.networking.k8s.io", "gateways")
 GATEWAY_CLASSES = Resource("gateway.networking.k8s.io", "gatewayclasses")
 REFERENCE_GRANTS = Resource("gateway.networking.k8s.io", "referencegrants")

@@ -69,15 +69,15 @@ class ServiceFacts(
 ):
     """What a Service adds. `selector` None: it selects nothing (endpoints by hand, or a CNAME).
 
-    `ports` are as clients reach them, `80/TCP`, sorted. `given`: it has an address outside.
-    `called` are the names of its ports, sorted.
+    `ports` are as clients reach them, `80/TCP`, sorted. `addresses` are those that a load balancer
+    has given it, sorted. `called` are the names of its ports, sorted.
     """
 
     selector: Selector | None = None
     type: str = "ClusterIP"
     headless: bool = False
     ports: tuple[str, ...] = ()
-    given: bool = False
+    addresses: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
 
 

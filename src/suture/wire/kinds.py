@@ -47,6 +47,12 @@ from suture.wire.limitshapes import (
     scaled_object,
     scaled_object_needs,
 )
+from suture.wire.meshshapes import (
+    AuthorizationPolicyDocument,
+    PeerAuthenticationDocument,
+    authorization_policy,
+    peer_authentication,
+)
 from suture.wire.networkshapes import (
     CalicoDocument,
     ClusterPolicyDocument,
@@ -163,6 +169,12 @@ SHAPES: Mapping[Resource, Shape] = {
     names.CALICO_STORED_POLICIES: Shape("NetworkPolicy", CalicoDocument, calico_policy),
     names.CALICO_STORED_GLOBAL_POLICIES: Shape(
         "GlobalNetworkPolicy", CalicoDocument, calico_policy
+    ),
+    names.PEER_AUTHENTICATIONS: Shape(
+        "PeerAuthentication", PeerAuthenticationDocument, peer_authentication
+    ),
+    names.AUTHORIZATION_POLICIES: Shape(
+        "AuthorizationPolicy", AuthorizationPolicyDocument, authorization_policy
     ),
     names.AUTOSCALERS: Shape(
         "HorizontalPodAutoscaler", AutoscalerDocument, autoscaler, autoscaler_needs

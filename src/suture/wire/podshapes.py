@@ -16,6 +16,7 @@ from suture.model.objects import Facts, NodeFacts, PodFacts, ServiceFacts, Slice
 from suture.model.podneeds import DEFAULT_ACCOUNT, PodNeeds, PodRefs
 from suture.model.quantities import Quantity, cpu_m, memory_mi, whole
 from suture.model.selectors import Selector
+from suture.wire.balancedshapes import BalancedStatus, addresses_of
 from suture.wire.placementshapes import NodeTaint, taints
 from suture.wire.shapes import Conditions, Count, Document, ManagedDocument, holds, named
 
@@ -93,19 +94,11 @@ class _ServiceSpec(msgspec.Struct, rename={"cluster_ip": "clusterIP"}, gc=False)
     ports: tuple[_ServicePort, ...] | None = None
 
 
-class _Balancer(msgspec.Struct, gc=False):
-    ingress: tuple[msgspec.Raw, ...] | None = None
-
-
-class _ServiceStatus(msgspec.Struct, rename="camel", gc=False):
-    load_balancer: _Balancer | None = None
-
-
 class ServiceDocument(ManagedDocument, gc=False):
     """A Service."""
 
     spec: _ServiceSpec | None = None
-    status: _ServiceStatus | None = None
+    status: BalancedStatus | None = None
 
 
 def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -> Facts | None:
@@ -119,15 +112,9 @@ def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -
         spec.type,
         spec.cluster_ip == "None",
         tuple(sorted([f"{one.port}/{one.protocol}" for one in ports])),
-        _is_given(doc.status),
+        addresses_of(doc.status),
         tuple(sorted([one.name for one in ports if one.name])),
     )
-
-
-def _is_given(status: _ServiceStatus | None) -> bool:
-    """Whether a load balancer has given a Service an address."""
-    balancer = status.load_balancer if status is not None else None
-    return balancer is not None and bool(balancer.ingress)
 
 
 class _EndpointConditions(msgspec.Struct, gc=False):

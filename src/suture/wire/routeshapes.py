@@ -15,6 +15,7 @@ from suture.model.edges import Edge, Need
 from suture.model.names import ObjectKey
 from suture.model.objects import Facts, RouteFacts, ServiceRef
 from suture.model.targets import resource_of
+from suture.wire.balancedshapes import BalancedStatus, addresses_of
 from suture.wire.shapes import Count, ManagedDocument, each_once, named
 
 
@@ -69,24 +70,11 @@ class _IngressSpec(msgspec.Struct, rename="camel", gc=False):
     ingress_class_name: str | None = None
 
 
-class _Address(msgspec.Struct, gc=False):
-    ip: str = ""
-    hostname: str = ""
-
-
-class _Balancer(msgspec.Struct, gc=False):
-    ingress: tuple[_Address, ...] | None = None
-
-
-class _IngressStatus(msgspec.Struct, rename="camel", gc=False):
-    load_balancer: _Balancer | None = None
-
-
 class IngressDocument(ManagedDocument, gc=False):
     """An Ingress."""
 
     spec: _IngressSpec | None = None
-    status: _IngressStatus | None = None
+    status: BalancedStatus | None = None
 
 
 def _backends(doc: IngressDocument) -> Iterator[_Backend]:
@@ -117,14 +105,7 @@ def ingress(doc: IngressDocument, namespace: str, _labels: Mapping[str, str]) ->
         and one.port is not None
         and (one.port.name or one.port.number)
     )
-    return RouteFacts(tuple(services), tuple(hosts), _addresses(doc), tuple(ports))
-
-
-def _addresses(doc: IngressDocument) -> tuple[str, ...]:
-    """Return where an Ingress is reached, as who serves it has written down; in no order."""
-    balancer = doc.status.load_balancer if doc.status is not None else None
-    given = (balancer.ingress if balancer is not None else None) or ()
-    return tuple(sorted({one.ip or one.hostname for one in given} - {""}))
+    return RouteFacts(tuple(services), tuple(hosts), addresses_of(doc.status), tuple(ports))
 
 
 def ingress_needs(

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from suture.impact.admission.admissionpath import calling, standing
 from suture.impact.effects import AdmissionPathBroken
 from suture.impact.scene import Scene
-from suture.impact.traffic.networkpolicies import shut_off
+from suture.impact.traffic.networkpolicies import shut_to_api
 
 
 def shutting_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
     """Yield the paths behind which no pod would let the API server in any more."""
-    for row in shut_off(scene):
+    for row in shut_to_api(scene):
         for referrer, uses in calling(scene, row):
             yield from standing(scene, row, referrer, uses)

@@ -38,7 +38,8 @@ class ServiceEmptied(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class RouteBroken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An Ingress or route that stays would send traffic to a Service that is gone or empty.
 
-    Gone is also one that the route may not name any more.
+    Gone is also one that the route may not name any more, and one that is `shut`: it lets in nobody
+    who sends the route's traffic on.
     """
 
     route: Victim
@@ -46,6 +47,7 @@ class RouteBroken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     before: int
     """Ready endpoints behind the Service, before."""
     service_removed: bool
+    shut: bool = False
     self_healing: bool = False
     explained: bool = False
     confidence: Confidence = Confidence.EXACT

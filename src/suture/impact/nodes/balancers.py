@@ -38,7 +38,7 @@ def unreached(view: GraphView, made: Rewritten) -> list[int]:
     given = {
         number
         for number, facts in shared.items()
-        if isinstance(facts, ServiceFacts) and facts.type == LOAD_BALANCER and facts.given
+        if isinstance(facts, ServiceFacts) and facts.type == LOAD_BALANCER and facts.addresses
     }
     return [row for row, number in zip(services, numbers, strict=True) if number in given]
 

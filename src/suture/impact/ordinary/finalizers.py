@@ -156,8 +156,8 @@ def _is_outside(made: Rewritten) -> bool:
     match made.after.facts:
         case CustomFacts(outside=outside):
             return outside.lower() in DELETES
-        case ServiceFacts(type=kind, given=given):
-            return kind == LOAD_BALANCER and given and not made.after.terminating
+        case ServiceFacts(type=kind, addresses=addresses):
+            return kind == LOAD_BALANCER and bool(addresses) and not made.after.terminating
         case _:
             return False
 

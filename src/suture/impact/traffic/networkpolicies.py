@@ -2,14 +2,15 @@
 
 Beside `scope`. Of pods, by class, in the namespace of the policy; policies add up, so that an allow
 rule of another one counts, and a policy that goes may take away what it alone allowed. Who talks to
-whom is not known: what every pod needs, what those need that have rights in the API, and whether
-anybody can still come in, is. An address block is given the benefit of the doubt.
+whom is not known here: what every pod needs, what those need that have rights in the API, and
+whether anybody can still come in, is; of who calls a Service others may ask (`shut_to`). An address
+block is given the benefit of the doubt.
 Source: networking/v1 NetworkPolicy: pods that no policy selects for a direction are open in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from suture.impact.causes.parents import maker_of
@@ -23,6 +24,7 @@ from suture.model.facts import NetworkPolicyFacts
 from suture.model.graph import GraphView
 from suture.model.names import (
     ADMIN_POLICIES,
+    AUTHORIZATION_POLICIES,
     BASELINE_POLICIES,
     CALICO_GLOBAL_POLICIES,
     CALICO_POLICIES,
@@ -32,10 +34,13 @@ from suture.model.names import (
     CILIUM_POLICIES,
     CLUSTER_POLICIES,
     KUBE_SYSTEM,
+    MESH_ROOT,
     NAMESPACES,
     NETWORK_POLICIES,
+    PEER_AUTHENTICATIONS,
     SERVICES,
     ObjectKey,
+    Resource,
 )
 from suture.model.objects import ClusterObject
 from suture.model.selectors import Selector
@@ -48,10 +53,15 @@ DNS_LABELS: Mapping[str, str] = {"k8s-app": "kube-dns"}
 DNS_PORTS: Final = ((53, "UDP", "dns"), (53, "TCP", "dns-tcp"))
 API_PORTS: Final = ((443, "TCP", "https"), (6443, "TCP", "https"))
 
+_SINGLE: Final = ("/32", "/128")
+
 NAMESPACES_ASKED: Final = 2_000
 """LIMIT: namespaces looked into for anybody whom a rule lets in; more are taken to have some."""
 
 Policies = Sequence[NetworkPolicyFacts]
+
+Allows = Callable[[TrafficRule], bool]
+"""Whether a rule lets through what is asked about."""
 
 INSIDE: Final = (NETWORK_POLICIES, CILIUM_POLICIES, CALICO_POLICIES, CALICO_STORED_POLICIES)
 """Policies of a namespace."""
@@ -62,7 +72,14 @@ ABOVE: Final = (
 )  # fmt: skip
 """Policies of the whole cluster."""
 
-POLICIES: Final = frozenset({*INSIDE, *ABOVE})
+LAYERS: Final = (
+    frozenset({*INSIDE, *ABOVE}),
+    frozenset({PEER_AUTHENTICATIONS}),
+    frozenset({AUTHORIZATION_POLICIES}),
+)
+"""What adds up with one another: the network, who speaks mutual TLS, and who may ask."""
+
+POLICIES: Final = frozenset[Resource]().union(*LAYERS)
 """What shuts pods off. WHY not more: each network has its own kinds; these are read."""
 
 
@@ -78,12 +95,48 @@ def traffic_effects(scene: Scene) -> Iterator[ScopeWidened]:
         yield from _effects(scene, *written)
 
 
-def shut_off(scene: Scene) -> Iterator[int]:
-    """Yield the Services whose serving pods the API server could call no more."""
+def shut_to_api(scene: Scene) -> Iterator[int]:
+    """Yield the Services whose serving pods the API server could call no more.
+
+    By the network: what proxies let pass beside mutual TLS, pods say in annotations, which the
+    model does not keep.
+    """
+    spaces = namespace_labels(scene.view, KUBE_SYSTEM)
+
+    def lets_in(rule: TrafficRule) -> bool:
+        # It comes from an address outside, or through pods of kube-system that pass its calls on.
+        return for_anybody(rule) or any(_in_space(one, KUBE_SYSTEM, spaces) for one in rule.pods)
+
+    return shut_to(scene, lambda _row: lets_in, LAYERS[0])
+
+
+def shut_to(
+    scene: Scene,
+    asking: Callable[[int], Allows | None],
+    kinds: Collection[Resource] = POLICIES,
+) -> Iterator[int]:
+    """Yield the Services of which no serving pod lets in any more who calls it.
+
+    `asking` says of a Service by what rules its caller is let in; None where it has none.
+    """
     for source, before, after in _written(scene):
+        if source.key.resource not in kinds:
+            continue
         old, new = _facts(before), _facts(after)
         for space in _spaces(scene.view, source, (*old, *new)):
-            yield from _Reach(scene, source.key, space, old, new).shut_off()
+            yield from _Reach(scene, source.key, space, old, new).shut_to(asking)
+
+
+def lets_in(view: GraphView, rule: TrafficRule, kind: int) -> bool:
+    """Whether a rule lets in the pods of a class, of whatever namespace, on whatever port.
+
+    WHY not by a single address: pods come and go with theirs, so that it is a node or is outside.
+    """
+    if rule.anybody or not all(one.endswith(_SINGLE) for one in rule.blocks):
+        return True
+    space = view.namespace(view.one_alike(kind))
+    labels, spaces = view.labels(kind), namespace_labels(view, space)
+    return any(_in_space(one, space, spaces) and one.selector.matches(labels) for one in rule.pods)
 
 
 def _written(
@@ -139,7 +192,7 @@ def _effects(
 
 def _spaces(view: GraphView, source: ClusterObject, policies: Policies) -> list[str]:
     """Return the namespaces whose pods a policy may select."""
-    if source.key.namespace:
+    if source.key.namespace and all(one.namespaces is None for one in policies):
         return [source.key.namespace]
     return [
         view.name(row)
@@ -161,8 +214,8 @@ class _Reach:
         self._labels = namespace_labels(scene.view, space)
         self._old, self._new = self._applying(old), self._applying(new)
         view, gone = scene.view, set(scene.change.direct)
-        rows = [row for kind in INSIDE for row in view.rows(kind, space)]
-        rows += [row for kind in ABOVE for row in view.rows(kind)]
+        layer = next(one for one in LAYERS if source.resource in one)
+        rows = [row for kind in layer for row in _of_space(view, kind, space)]
         others = [
             facts
             for row in rows
@@ -196,19 +249,21 @@ class _Reach:
                 if found:
                     yield part, kind, found
 
-    def shut_off(self) -> Iterator[int]:
-        """Yield the Services of which no serving pod lets the API server in any more."""
+    def shut_to(self, asking: Callable[[int], Allows | None]) -> Iterator[int]:
+        """Yield the Services of which no serving pod lets in any more who calls it."""
         view = self._view
-        asked: set[int] = set()
-        for kind in self._reached():
-            if self._lost(kind, egress=False, allows=self._lets_api_in):
-                asked.update(view.selecting_class(kind, SERVICES))
+        asked = {row for kind in self._reached() for row in view.selecting_class(kind, SERVICES)}
         for row in sorted(asked):
-            if not any(map(self._is_called, view.classes_selected(row))):
+            allows = asking(row)
+            if allows is None:
+                continue
+            kinds = view.classes_selected(row)
+            lost = any(self._lost(kind, egress=False, allows=allows) for kind in kinds)
+            if lost and not any(self._is_called(kind, allows) for kind in kinds):
                 yield row
 
-    def _is_called(self, kind: int) -> bool:
-        """Whether the API server reaches serving pods of a class after the write.
+    def _is_called(self, kind: int, allows: Allows) -> bool:
+        """Whether who calls reaches serving pods of a class after the write.
 
         WHY by the host: no policy holds for pods of the node's own network.
         """
@@ -216,15 +271,7 @@ class _Reach:
             return False
         if Asked(self._view).of(self._view.one_alike(kind)).host_network:
             return True
-        return _open(self._selecting(kind)[1], egress=False, allows=self._lets_api_in)
-
-    def _lets_api_in(self, rule: TrafficRule) -> bool:
-        """Whether a rule may let the API server in.
-
-        It comes from an address outside, or through pods of kube-system that pass its calls on.
-        """
-        spaces = namespace_labels(self._view, KUBE_SYSTEM)
-        return _for_anybody(rule) or any(_in_space(one, KUBE_SYSTEM, spaces) for one in rule.pods)
+        return _open(self._selecting(kind)[1], egress=False, allows=allows)
 
     def _reached(self) -> list[int]:
         """Return the classes of running pods that the policy selects, before or after."""
@@ -232,7 +279,7 @@ class _Reach:
         kinds = self._view.classes_matching(self._space, selectors)
         return [kind for kind in kinds if self._view.running_alike(kind)[0]]
 
-    def _lost(self, kind: int, *, egress: bool, allows: Callable[[TrafficRule], bool]) -> bool:
+    def _lost(self, kind: int, *, egress: bool, allows: Allows) -> bool:
         """Whether something is allowed before, and no more after."""
         old, new = self._selecting(kind)
         before = _open(old, egress=egress, allows=allows)
@@ -286,7 +333,7 @@ class _Reach:
     def _allows_dns(self, rule: TrafficRule) -> bool:
         if not _on(rule, DNS_PORTS):
             return False
-        if _for_anybody(rule):
+        if for_anybody(rule):
             return True
         spaces = namespace_labels(self._view, KUBE_SYSTEM)
         return any(
@@ -308,7 +355,7 @@ class _Reach:
 
     def _leads_anywhere(self, rule: TrafficRule) -> bool:
         """Whether a rule names anybody who is there."""
-        if _for_anybody(rule):
+        if for_anybody(rule):
             return True
         # WHY kept: it is asked again for each class of pods.
         found = self._anywhere.get(rule)
@@ -329,6 +376,14 @@ class _Reach:
             for row in rows
             if wanted.matches(view.labels(row))
         )
+
+
+def _of_space(view: GraphView, kind: Resource, space: str) -> Sequence[int]:
+    """Return the policies of a kind that may be for a namespace."""
+    if kind in ABOVE:
+        return view.rows(kind)
+    own = view.rows(kind, space)
+    return own if kind in INSIDE or space == MESH_ROOT else [*own, *view.rows(kind, MESH_ROOT)]
 
 
 def is_dns(view: GraphView, service: int) -> bool:
@@ -353,7 +408,7 @@ def _facts(thing: ClusterObject | None) -> tuple[NetworkPolicyFacts, ...]:
     return (facts,) if isinstance(facts, NetworkPolicyFacts) else ()
 
 
-def _open(applying: Policies, *, egress: bool, allows: Callable[[TrafficRule], bool]) -> bool:
+def _open(applying: Policies, *, egress: bool, allows: Allows) -> bool:
     """Whether the policies that select some pods let something through: all do where none closes.
 
     What a policy allows that closes nothing counts beside one that does.
@@ -367,20 +422,20 @@ def _on(rule: TrafficRule, ports: Iterable[tuple[int, str, str]]) -> bool:
     return any(rule.on(*port) for port in ports)
 
 
-def _for_anybody(rule: TrafficRule) -> bool:
+def for_anybody(rule: TrafficRule) -> bool:
     """Whether a rule is for anybody, or for addresses, which may be anybody's."""
     return rule.anybody or bool(rule.blocks)
 
 
 def _allows_api(rule: TrafficRule) -> bool:
     # WHY no pods: the API server is no pod of the pod network, so that no selector finds it.
-    return _on(rule, API_PORTS) and _for_anybody(rule)
+    return _on(rule, API_PORTS) and for_anybody(rule)
 
 
 def _lets_all_ask(rule: TrafficRule) -> bool:
     """Whether a rule lets every pod of the cluster ask DNS."""
     return _on(rule, DNS_PORTS) and (
-        _for_anybody(rule)
+        for_anybody(rule)
         or any(
             one.selector.everything and one.namespaces is not None and one.namespaces.everything
             for one in rule.pods

@@ -84,9 +84,7 @@ def _is_nowhere(scene: Scene, row: int) -> bool:
     """Whether a route or load balancer leads somewhere and says no address, though nobody asked."""
     view = scene.view
     match view.facts(row):
-        case ServiceFacts(given=given) if given:
-            return False
-        case RouteFacts(addresses=addresses) if addresses:
+        case ServiceFacts(addresses=given) | RouteFacts(addresses=given) if given:
             return False
     return _leads(view, row) and not scene.written_by_another(view.key(row))
 

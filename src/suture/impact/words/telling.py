@@ -122,7 +122,8 @@ def told(effect: Effect) -> Told:
         case ForeignWrite():
             return _of(effect, effect.target, 1, 1, 1)
         case RouteBroken():
-            return _of(effect, effect.route, effect.before, 0, victims=(effect.service,))
+            route = words_of(effect.route) + (" (shut to its front)" if effect.shut else "")
+            return _line(effect, route, effect.before, 0, effect.before, (effect.service,))
         case ExternalDeleted():
             return _line(
                 effect, f"{effect.resource} ({effect.why})", effect.population,
