@@ -116,3 +116,31 @@ SECOND = trimmed(AFFINITIES, affinity("node-1-10-1-0-64-26"))
 )  # fmt: skip
 def test_the_last_block_of_a_node(shown: Any, others: tuple[Any, ...], kept: int) -> None:
     assert wanted(AFFINITIES, shown, *others) == kept
+
+
+POOLS = Resource("lb.example.com", "ipaddresspools")
+
+
+@pytest.mark.parametrize(
+    ("status", "kept"),
+    [
+        ({"assignedIPv4": 10, "availableIPv4": 41}, 1),
+        ({"assignedIPv4": 0, "assignedIPv6": 2}, 1),
+        ({"v4usingIPs": 3, "v4availableIPs": 200}, 1),
+        ({"ipAddresses": {"free": 1, "total": 3, "used": 2}}, 1),
+        ({"assignedIPv4": 0, "availableIPv4": 51}, 0),
+        ({"availableIPv4": 51}, 0),
+        ({}, 0),
+    ],
+)
+def test_a_pool_counts_what_it_gave(status: Any, kept: int) -> None:
+    """Services keep such addresses until who gave them looks again, and finds them nowhere."""
+    spec = {"addresses": ["203.0.113.10-203.0.113.60"], "used": 7}
+    form = {"apiVersion": "lb.example.com/v1", "spec": spec, "status": status}
+    assert wanted(POOLS, body("IPAddressPool", "production", "lb", **form)) == kept
+
+
+def test_what_is_no_pool_may_count_what_it_likes() -> None:
+    quotas = Resource("lb.example.com", "quotas")
+    form = {"apiVersion": "lb.example.com/v1", "status": {"used": 3}}
+    assert wanted(quotas, body("Quota", "production", "lb", **form)) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 
@@ -25,22 +26,30 @@ SHOPS = tuple(f"shop-{at}" for at in range(6))
 MINUTE_S = 60
 
 
+ONE_AT_A_TIME: Body = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+
+
 def stamped(
-    name: str, image: str = "shop:1", *, kind: str = "Deployment", strategy: str = "Recreate"
+    name: str,
+    image: str = "shop:1",
+    *,
+    kind: str = "Deployment",
+    strategy: str = "Recreate",
+    surges: bool = True,
 ) -> Body:
     """Write a workload of one pod."""
     labels = {"app": name}
     pods = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "x", "image": image}]}}
     spec: Body = {"replicas": 1, "selector": {"matchLabels": labels}, "template": pods}
     if kind == "Deployment":
-        spec["strategy"] = {"type": strategy}
+        spec["strategy"] = {"type": strategy, **({} if surges else ONE_AT_A_TIME)}
     return body(kind, name, apiVersion="apps/v1", spec=spec)
 
 
 class Shops:
     """Some workloads, each before a Service of its own, into which somebody delivers."""
 
-    def __init__(self, **form: str) -> None:
+    def __init__(self, **form: Any) -> None:
         self.form = form
         self.resource = STATEFUL_SETS if form.get("kind") == "StatefulSet" else DEPLOYMENTS
         self.history, self.now = History(), START
@@ -79,7 +88,7 @@ class Shops:
         self.now = self.now.plus_s(seconds)
 
 
-def after(number: int, *, back: Collection[str] = (), **form: str) -> Shops:
+def after(number: int, *, back: Collection[str] = (), **form: Any) -> Shops:
     """Deliver to the first of them, and see three minutes later who is `back`."""
     shops = Shops(**form)
     for name in SHOPS[:number]:
@@ -89,10 +98,17 @@ def after(number: int, *, back: Collection[str] = (), **form: str) -> Shops:
     return shops
 
 
-@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
-def test_none_of_those_before_is_back(kind: str) -> None:
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"kind": "Deployment"},
+        {"kind": "StatefulSet"},
+        {"strategy": "RollingUpdate", "surges": False},
+    ],
+)
+def test_none_of_those_before_is_back(form: dict[str, Any]) -> None:
     """An image that is nowhere: the next would be gone as well."""
-    assert after(3, kind=kind).delivers(SHOPS[3])
+    assert after(3, **form).delivers(SHOPS[3])
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from support.cluster import operator, owner, thing, view_of
 from support.writes import Body, body, changed, trimmed, write
 from suture.impact.effects import PodsRestarted
 from suture.impact.estimate import estimate
+from suture.impact.ground.unavailable import unavailable_of
 from suture.impact.project import project
-from suture.impact.rollout import pods_under, unavailable_of
+from suture.impact.rollout import pods_under
 from suture.model.graph import GraphView
 from suture.model.names import (
     DAEMON_SETS,

@@ -53,6 +53,7 @@ from suture.impact.traffic.frontdoors import door_effects
 from suture.impact.traffic.granted import granted_effects
 from suture.impact.traffic.networkpolicies import POLICIES, closes
 from suture.impact.traffic.overtaken import begins_to_select, overtaken_effects
+from suture.impact.traffic.parted import parted_effects
 from suture.impact.traffic.selection import (
     adoption_effects,
     may_select,
@@ -131,6 +132,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
     Family(frozenset({"admission_path_broken"}), closes, shutting_effects, POLICIES.__contains__),
     Family(frozenset({"route_broken"}), closes, door_effects, POLICIES.__contains__),
+    Family(frozenset({"quorum_lost"}), closes, parted_effects, POLICIES.__contains__),
     Family(
         frozenset({"admission_path_broken"}),
         _takes_away,

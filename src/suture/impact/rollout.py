@@ -16,18 +16,15 @@ from typing import Final
 
 from suture.impact.effects import Confidence, PodsRestarted
 from suture.impact.ground.change import Change, Rewritten
-from suture.impact.ground.stamps import FOLLOWING, ON_DELETE, RECREATE, template_changed
+from suture.impact.ground.stamps import FOLLOWING, ON_DELETE, template_changed
+from suture.impact.ground.unavailable import unavailable_of
 from suture.impact.scene import Scene
-from suture.model.facts import Amount
 from suture.model.graph import GraphView
-from suture.model.names import DAEMON_SETS, REPLICA_SETS, STATEFUL_SETS, Resource
+from suture.model.names import REPLICA_SETS, STATEFUL_SETS
 from suture.model.objects import ClusterObject, WorkloadFacts
 from suture.model.podtemplate import Rollout, rollout_of
 
 ROLLING: Final = "RollingUpdate"
-
-DEPLOYMENT_SHARE: Final = "25%"
-"""SOURCE: apps/v1 defaulting of a Deployment's maxUnavailable and maxSurge."""
 
 
 def rewrites_workload(change: Change) -> bool:
@@ -103,35 +100,6 @@ def _wanted(before: ClusterObject, running: int) -> int:
     if not isinstance(facts, WorkloadFacts):
         return running
     return facts.status_replicas or running if facts.replicas is None else facts.replicas
-
-
-def unavailable_of(rollout: Rollout, resource: Resource, wanted: int) -> int:
-    """Return how many pods at most a rollout of a workload may have down at a time."""
-    if rollout.strategy in {RECREATE, ON_DELETE}:
-        return wanted
-    most = rollout.max_unavailable
-    if resource == DAEMON_SETS:
-        if _amount(rollout.max_surge, wanted):
-            return 0
-        return _amount(1 if most is None else most, wanted)
-    if resource == STATEFUL_SETS:
-        return max(1, _amount(1 if most is None else most, wanted))
-    down = _amount(DEPLOYMENT_SHARE if most is None else most, wanted, up=False)
-    surge = DEPLOYMENT_SHARE if rollout.max_surge is None else rollout.max_surge
-    return down or int(not _amount(surge, wanted))
-
-
-def _amount(amount: Amount | None, of: int, *, up: bool = True) -> int:
-    """Resolve a number or share of pods. Source: intstr.GetScaledValueFromIntOrPercent."""
-    if amount is None:
-        return 0
-    if isinstance(amount, int):
-        return amount
-    share = amount.removesuffix("%")
-    if not share.isdecimal():
-        return 0
-    exact = int(share) * of
-    return -(-exact // 100) if up else exact // 100
 
 
 def _runs(view: GraphView, pod: int) -> bool:

@@ -70,7 +70,8 @@ class ServiceFacts(
     """What a Service adds. `selector` None: it selects nothing (endpoints by hand, or a CNAME).
 
     `ports` are as clients reach them, `80/TCP`, sorted. `addresses` are those that a load balancer
-    has given it, sorted. `called` are the names of its ports, sorted.
+    has given it, sorted. `called` are the names of its ports, sorted. `not_ready`: it has pods
+    found before they are Ready, as members of one set find each other.
     """
 
     selector: Selector | None = None
@@ -79,6 +80,7 @@ class ServiceFacts(
     ports: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
+    not_ready: bool = False
 
 
 class SliceFacts(

@@ -87,6 +87,12 @@ TEXT_ENDS = "SecretName", "CredentialName", "ConfigMapName"
 """How a text ends that names one of these, with a word for what it is for. WHY not `Secret` alone:
 where such a text is the secret itself, its value would be kept as a name."""
 
+OBJECT_ENDS: tuple[tuple[str, Resource], ...] = (("Secret", SECRETS), ("ConfigMap", CONFIG_MAPS))
+"""How an object ends that names one of these and says nothing else: `superuserSecret`."""
+
+NAMING_ALONE = frozenset({"name", "namespace", "key", "optional"})
+"""The fields of such an object."""
+
 SERVICE_END = "Service"
 """How a text ends that names a Service, with a word for what it is for: `canaryService`."""
 
@@ -286,9 +292,13 @@ def _named_object(name: str, field: Schema) -> Resource | None:
     if known is None:
         known = next((of for end, of in SUFFIXES if name.endswith(end)), None)
     inner = field.properties
-    if known is None and inner is not None and inner.keys() == KEYED:
-        known = SECRETS if all(one.type == "string" for one in inner.values()) else None
-    return known
+    if known is not None or inner is None:
+        return known
+    if inner.keys() == KEYED and all(one.type == "string" for one in inner.values()):
+        return SECRETS
+    if inner.keys() <= NAMING_ALONE:
+        return next((of for end, of in OBJECT_ENDS if name.endswith(end)), None)
+    return None
 
 
 def _selects(

@@ -16,6 +16,7 @@ from suture.model.rulebook import KindCalled, KindRules, OpenSpec, rules_by_kind
 from suture.wire.endings import STATUS
 from suture.wire.fieldrules import (
     HEEDED,
+    OBJECT_ENDS,
     SELECTOR_FIELDS,
     SERVICE_END,
     SPEC,
@@ -46,7 +47,14 @@ _LABELS = Schema(type="object", additional_properties=_TEXT)
 _SELECTOR = Schema(type="object", properties={"matchLabels": _LABELS})
 _SELECTS = ("elector", "electors")
 _SPACES = "namespaceselector"
-_TELLING = (*_SELECTS, "Namespace", "Ref", SERVICE_END, *TEXT_ENDS)
+_TELLING = (
+    *_SELECTS,
+    "Namespace",
+    "Ref",
+    SERVICE_END,
+    *TEXT_ENDS,
+    *(end for end, _ in OBJECT_ENDS),
+)
 
 
 class OpenFields:

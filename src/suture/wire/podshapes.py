@@ -87,10 +87,15 @@ class _ServicePort(msgspec.Struct, gc=False):
     protocol: str = "TCP"
 
 
-class _ServiceSpec(msgspec.Struct, rename={"cluster_ip": "clusterIP"}, gc=False):
+class _ServiceSpec(
+    msgspec.Struct,
+    rename={"cluster_ip": "clusterIP", "not_ready": "publishNotReadyAddresses"},
+    gc=False,
+):
     selector: dict[str, str] | None = None
     type: str = "ClusterIP"
     cluster_ip: str = ""
+    not_ready: bool | None = None
     ports: tuple[_ServicePort, ...] | None = None
 
 
@@ -114,6 +119,7 @@ def service(doc: ServiceDocument, _namespace: str, _labels: Mapping[str, str]) -
         tuple(sorted([f"{one.port}/{one.protocol}" for one in ports])),
         addresses_of(doc.status),
         tuple(sorted([one.name for one in ports if one.name])),
+        bool(spec.not_ready),
     )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from suture.impact.ground.change import Rewritten
 from suture.impact.ground.readers import ready_of
-from suture.impact.ground.stamps import RECREATE, rolls_out
+from suture.impact.ground.stamps import rolls_out
+from suture.impact.ground.unavailable import unavailable_of
 from suture.model.clock import Now
 from suture.model.deeds import Deed, What
 from suture.model.graph import GraphView
@@ -20,12 +21,18 @@ from suture.model.writes import DAY_S, number
 
 
 def takes_down(request: Request, made: Rewritten) -> bool:
-    """Whether a write has a workload replace its pods, and take each before its next is there."""
-    kind = made.after.key.resource
+    """Whether a write has a workload replace its pods, and take each before its next is there.
+
+    All at once, of a Deployment, whatever its strategy is called.
+    """
+    kind, facts = made.after.key.resource, made.after.facts
     if kind not in {STATEFUL_SETS, DEPLOYMENTS} or not rolls_out(request, made):
         return False
     rollout = rollout_of(request.new_body)
-    return not rollout.partition if kind == STATEFUL_SETS else rollout.strategy == RECREATE
+    if kind == STATEFUL_SETS:
+        return not rollout.partition
+    wanted = (facts.replicas if isinstance(facts, WorkloadFacts) else None) or 1
+    return unavailable_of(rollout, kind, wanted) >= wanted
 
 
 def remember_rolled(request: Request, made: Rewritten, view: GraphView, now: Now) -> None:

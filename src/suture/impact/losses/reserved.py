@@ -2,10 +2,12 @@
 
 Networks keep in records of their own which addresses a pod has, and which a node may give out. Who
 clears those away must know that the pod or node is gone; one that lost its list takes those of the
-living, and the same address is given out twice, or none any more. Read from the object itself, as
-the request shows it: the model keeps no text of it.
+living, and the same address is given out twice, or none any more. A pool from which addresses are
+given says in its status how many are. Read from the object itself, as the request shows it: the
+model keeps no text of it.
 Source: Calico `IPAMBlock` (`attributes.secondary.pod`) and `BlockAffinity` (`node`), Whereabouts
-`OverlappingRangeIPReservation` (`podref`).
+`OverlappingRangeIPReservation` (`podref`); MetalLB `IPAddressPool` (`assignedIPv4`), Kube-OVN
+`Subnet` (`v4usingIPs`), Cluster API's `InClusterIPPool` (`ipAddresses.used`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from itertools import islice
 from typing import Final
 
 from suture.impact.causes.drained import closes
+from suture.impact.ground.bodies import status_bytes
 from suture.impact.ground.kinds import is_custom
 from suture.impact.scene import Scene
 from suture.model.difference import map_in, parts_of
@@ -30,6 +33,12 @@ NODE: Final = frozenset({"node", "nodeName"})
 
 _RANGE: Final = re.compile(rb'"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}:[0-9a-fA-F:]+)/\d{1,3}"')
 """A range of addresses, as a block of them says which are its."""
+
+_POOLS: Final = ("pools", "subnets", "ranges")
+"""How types are called from which addresses are given, at their end."""
+
+_GIVEN: Final = re.compile(rb'"(?:assigned|allocated|used|v[46]using)\w*"\s*:\s*[1-9]')
+"""How the status of a pool counts what it has given, where that is anything."""
 
 _WORDS: Final = tuple(f'"{one}"'.encode() for one in sorted(POD | POD_OF | NODE))
 
@@ -49,13 +58,19 @@ ALIKE_ASKED: Final = 20_000
 def is_reserved(scene: Scene, row: int) -> bool:
     """Whether the one object that is deleted holds something for a living pod, or last for a node.
 
+    Or is a pool of which something is given out.
+
     WHY no owner: what hangs on a pod or node goes with it, and another rule asks for that.
     """
     view, body = scene.view, scene.request.old_body
     if scene.change.direct != (row,) or view.has_owner(row) or not 0 < len(body) <= LARGEST:
         return False
+    if not is_custom(view.resource(row)):
+        return False
+    if view.resource(row).plural.endswith(_POOLS) and _GIVEN.search(status_bytes(body)):
+        return True
     # WHY the bytes: hardly any body has such a field, and then none is read.
-    if not is_custom(view.resource(row)) or not any(word in body for word in _WORDS):
+    if not any(word in body for word in _WORDS):
         return False
     spec = map_in(parts_of(body).get("spec"))
     return (

@@ -27,7 +27,7 @@ from suture.impact.ground.change import Rewritten
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.readers import ready_of
 from suture.impact.ground.stamps import restarts
-from suture.impact.rollout import unavailable_of
+from suture.impact.ground.unavailable import unavailable_of
 from suture.impact.scene import Scene
 from suture.model.actor import is_person
 from suture.model.clock import Now

@@ -15,8 +15,9 @@ from typing import Final
 from suture.impact.effects import Confidence, PlacementLost
 from suture.impact.ground.change import Change
 from suture.impact.ground.stamps import FOLLOWING, ON_DELETE
+from suture.impact.ground.unavailable import unavailable_of
 from suture.impact.nodes.agents import replaced_on_nodes
-from suture.impact.rollout import ROLLING, classes_under, pods_under, unavailable_of
+from suture.impact.rollout import ROLLING, classes_under, pods_under
 from suture.impact.scene import Scene
 from suture.model.graph import GraphView
 from suture.model.names import DAEMON_SETS, NODES, ObjectKey
