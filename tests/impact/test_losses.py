@@ -54,6 +54,7 @@ from suture.model.facts import (
     VolumeFacts,
 )
 from suture.model.graph import GraphView
+from suture.model.habits import RELEASES
 from suture.model.history import History
 from suture.model.names import (
     AUTOSCALERS,
@@ -145,6 +146,22 @@ def test_an_eviction_is_told_as_one() -> None:
     (lost,) = effects(request, view, PodsLost)
 
     assert (lost.evicted, lost.self_healing, lost.before) == (True, 1, 2)
+
+
+@pytest.mark.parametrize(("held", "along"), [(True, 1), (False, 0)])
+def test_what_owns_the_record_of_a_release_takes_that_along(*, held: bool, along: int) -> None:
+    """So operators do that are made of a chart; without their finalizer nobody uninstalls it."""
+    config = thing(Resource("operator.example.com", "configs"), "main", "prod")
+    if held:
+        config = msgspec.structs.replace(config, finalizers=("example.com/uninstall",))
+    labels = {"owner": "helm", "name": "shop", "status": "deployed"}
+    record = thing(
+        SECRETS, "sh.helm.release.v1.shop.v1", "prod", labels=labels, owners=[owner(config)]
+    )
+    kept = Need(Edge.MANAGED_BY, ObjectKey(RELEASES, "prod", "shop"))
+    facing = msgspec.structs.replace(service("web"), needs=(kept,))
+    found = effects(delete(config), view_of(config, record, facing), ObjectsRemoved)
+    assert sum(one.count for one in found if one.resource == "services") == along
 
 
 def test_an_application_that_a_finalizer_holds_takes_its_inventory_along() -> None:

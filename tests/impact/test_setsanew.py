@@ -94,6 +94,12 @@ def test_shards_made_anew_one_after_the_other() -> None:
     assert not still_wanted(ONE, TWO, THREE, made=[ONE[0], TWO[0]], taken=2)
 
 
+def test_a_series_that_takes_longer_than_an_hour() -> None:
+    """What was asked for is hours ago; the last that was made anew is of this hour, and is back."""
+    assert not still_wanted(ONE, TWO, written=False, made=[ONE[0]], taken=1)
+    assert still_wanted(ONE, TWO, THREE, written=False, taken=1)
+
+
 @pytest.mark.parametrize(
     "refused",
     [

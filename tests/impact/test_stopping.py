@@ -10,7 +10,7 @@ import pytest
 from support.asking import effects, impact_of, update
 from support.cluster import START, delete, graph_of, operator, owner, thing
 from suture.impact.causes.recent import remember
-from suture.impact.effects import ObjectsRemoved, PodsLost, ServiceEmptied
+from suture.impact.effects import ObjectsRemoved, PodsLost, QuorumLost, ServiceEmptied
 from suture.impact.project import project
 from suture.model.clock import Now
 from suture.model.difference import asks_for_another
@@ -70,8 +70,41 @@ def stopped(
     return lost.lasting, lost.wanted, all(one.explained for one in effects(impact, ServiceEmptied))
 
 
+def parted(*, ordered: bool, claims: bool) -> bool:
+    """Whether three members that are stopped are a majority that is lost for no cause."""
+    login = thing(LOGINS, "main", "prod", facts=CustomFacts(3))
+    above = msgspec.structs.replace(SET, facts=WorkloadFacts(3, Selector.of(LABELS)))
+    claim = ObjectKey(CLAIMS, "prod", "data")
+    pods = [
+        msgspec.structs.replace(
+            POD_LIST[0],
+            key=ObjectKey(PODS, "prod", f"main-{at}"),
+            uid=f"main-{at}",
+            needs=(Need(Edge.CLAIM, claim),) if claims else (),
+        )
+        for at in range(3)
+    ]
+    view = GraphView(graph_of(login, above, pods, FACING), History())
+    if ordered:
+        bodies = [msgspec.json.encode({"spec": one}) for one in (ONE, TWO)]
+        order = update(login, login, by=operator(OWNER), bodies=(bodies[0], bodies[1]))
+        remember(order, project(order, view), view, START)
+    smaller = msgspec.structs.replace(above, facts=WorkloadFacts(0, Selector.of(LABELS)))
+    by = operator(KEEPER)
+    impact = impact_of(update(above, smaller, by=by), view, now=START.plus_s(60), by=by)
+    (lost,) = effects(impact, QuorumLost)
+    return not lost.explained
+
+
 ONE: Spec = {"image": "login:1"}
 TWO: Spec = {"image": "login:2"}
+
+
+def test_of_members_without_data_no_majority_is_missed() -> None:
+    """Nobody is left who would lack it; data is not put at stake for another image."""
+    assert not parted(ordered=True, claims=False)
+    assert parted(ordered=True, claims=True)
+    assert parted(ordered=False, claims=False)
 
 
 def test_it_is_stopped_for_another_image() -> None:

@@ -54,6 +54,8 @@ def need(edge: Edge, to: Resource, name: str, namespace: str = "ns", key: str = 
             [need(Edge.RULE, SERVICES, "a"), need(Edge.LEADS_TO, SERVICES, "a")],
         ),
         ({"services": [{"name": "a"}]}, []),
+        ({"superuserSecret": {"name": "a"}}, [need(Edge.RULE, SECRETS, "a")]),
+        ({"superuserSecret": {"name": "a", "rotate": True}}, []),
         ({"canary": {"canaryService": "a"}}, [need(Edge.RULE, SERVICES, "a")]),
         ({"service": "a"}, []),
         ({"gates": ["a"]}, [need(Edge.PROVIDER, GATES, "a", at) for at in ("ns", "")]),

@@ -204,6 +204,18 @@ def test_a_secret_is_named_by_shorter_words_too(name: str) -> None:
     assert said(**{name: fields(key=TEXT)}) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "of"), [("superuserSecret", SECRETS), ("tuningConfigMap", CONFIG_MAPS)]
+)
+def test_an_object_that_only_names_is_of_what_it_is_called_after(name: str, of: Resource) -> None:
+    """One that says more is a thing of its own; a text may be the value itself."""
+    assert said(**{name: fields(name=TEXT)}) == [refers(f"spec.{name}.name", of)]
+    assert said(**{name: fields(name=TEXT, namespace=TEXT, key=TEXT)}) == [
+        refers(f"spec.{name}.name", of, f"spec.{name}.namespace", key=f"spec.{name}.key")
+    ]
+    assert said(**{name: fields(name=TEXT, size=TEXT)}) == []
+
+
 def test_a_text_beside_a_selector_of_nodes_is_of_nodes() -> None:
     """It names no type itself; one that does, or stands alone, is left alone."""
     assert said(nodeSelector=TEXT, peerSelector=TEXT, podSelector=TEXT) == [

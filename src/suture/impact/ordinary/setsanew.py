@@ -1,7 +1,8 @@
 """Sets that are made anew one after the other, because what cannot be changed in place has changed.
 
 Beside `hands`, which lets go what was only tried: here a set that serves goes under a living custom
-resource, and comes back. Told by what is recorded: somebody has written the custom resource lately;
+resource, and comes back. Told by what is recorded: somebody has written the custom resource lately,
+or the actor has taken another of its sets within the hour, as the last of a series that began so;
 it has several sets behind the same Services, or members that no Service reaches, each a workload of
 its own; and each that the actor took from it before is there again, made by it, with all its pods
 Ready. So one goes at a time, and nothing is emptied; who takes the next before that is asked what
@@ -46,12 +47,13 @@ def is_made_anew(scene: Scene, row: int) -> bool:
         return False
     if scene.change.direct != (row,) or CLAIMS in scene.kinds:
         return False
-    if not has_run(scene, parent) or not scene.changed(parent):
+    taken = scene.counted(taken_from(view.uid(parent), resource))
+    # WHY one before it: where data has to settle first, a series takes longer than an hour.
+    if not has_run(scene, parent) or not (taken or scene.changed(parent)):
         return False
     # WHY: a part that is there again has not changed; who takes it away has seen it left out.
     if scene.counted(back_again(view.uid(parent))):
         return False
-    taken = scene.counted(taken_from(view.uid(parent), resource))
     return taken <= _back(scene, parent, row) and _others_serve(scene, parent, row)
 
 

@@ -21,6 +21,7 @@ from suture.impact.ground.change import Resized
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ordinary.paused import notes_size, sleeps_by_plan
 from suture.impact.ordinary.putdown import cut_by_asking, stopped_by_name
+from suture.impact.ordinary.stopping import stops_for_next
 from suture.impact.scene import Scene
 from suture.impact.traffic.shrinking import left_ready
 from suture.impact.workloads.podloss import pods_of
@@ -361,6 +362,7 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         explained = (
             scene.size_explained(resized)
             or _is_put_to_sleep(scene, resized)
+            or (stops_for_next(scene, resized) and not _mounts_claims(scene.view, resized.row))
             or _put_down(scene, resized)
             or cut_by_asking(scene, resized)
         )
@@ -373,6 +375,11 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         self_healing=False,
         explained=explained,
     )
+
+
+def _mounts_claims(view: GraphView, row: int) -> bool:
+    """Whether pods of a set hold data: of members without any it is not to be lost by a stop."""
+    return any(view.targets(view.one_alike(kind), Edge.CLAIM) for kind in view.classes_owned(row))
 
 
 def _is_put_to_sleep(scene: Scene, resized: Resized) -> bool:
