@@ -105,6 +105,49 @@ def test_a_route_that_is_going_stands_on_nothing() -> None:
     assert told(front(), front("ClusterIP"), replace(route(HERE), deleted=START.utc_s)) == []
 
 
+AWS = "service.beta.kubernetes.io/aws-load-balancer-"
+
+
+def sorted_as(**said: str) -> Body:
+    """Make the Service of an edge, with annotations of a provider."""
+    notes = {AWS + name: value for name, value in said.items()}
+    made = front()
+    return {**made, "metadata": {**made["metadata"], "annotations": notes}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"scheme": "internet-facing"}, {"scheme": "internal"}),
+        ({}, {"internal": "true"}),
+        ({"type": "nlb"}, {}),
+        ({"type": "nlb"}, {"type": "nlb-ip"}),
+    ],
+)
+def test_another_sort_of_load_balancer_is_another_one(
+    old: dict[str, str], new: dict[str, str]
+) -> None:
+    """An upgrade turns it inside: the next has another address, or none from outside."""
+    (found,) = told(sorted_as(**old), sorted_as(**new), route(HERE))
+    assert (found.dropped, found.critical) == (1, True)
+    assert told(sorted_as(**old), sorted_as(**new), route(THERE)) == []
+    assert told(sorted_as(**old), sorted_as(**new), route(HERE), replicas=0) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"type": "nlb"}, {"type": "nlb"}),
+        ({}, {"internal": "false"}),
+        ({}, {"scheme": "internet-facing"}),
+        ({"healthcheck-path": "/"}, {"healthcheck-path": "/ready"}),
+        ({"backend-protocol": "tcp"}, {}),
+    ],
+)
+def test_what_says_nothing_of_the_sort(old: dict[str, str], new: dict[str, str]) -> None:
+    assert told(sorted_as(**old), sorted_as(**new), route(HERE)) == []
+
+
 def taken(
     old: Body, *routes: ClusterObject, replicas: int = 3, mine: bool = False
 ) -> list[EntriesDropped]:

@@ -48,7 +48,12 @@ from suture.impact.reach.privileges import GIVING, privilege_effects, touches_ri
 from suture.impact.reach.tenure import foreign_effects, may_be_foreign
 from suture.impact.rollout import restart_effects, rewrites_workload
 from suture.impact.scene import Scene
-from suture.impact.traffic.addresses import addresses_removed
+from suture.impact.traffic.addresses import (
+    addresses_removed,
+    addresses_resorted,
+    resorts,
+    rewrites_service,
+)
 from suture.impact.traffic.frontdoors import door_effects
 from suture.impact.traffic.granted import granted_effects
 from suture.impact.traffic.networkpolicies import POLICIES, closes
@@ -178,6 +183,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"entries_dropped"}), loosens, loosened_effects),
     Family(frozenset({"entries_dropped"}), sets_default, preempting_effects),
     Family(frozenset({"entries_dropped"}), writes_status, unpublished_effects),
+    Family(frozenset({"entries_dropped"}), rewrites_service, addresses_resorted),
     Family(frozenset({"reference_broken"}), writes_status, struck_effects),
     Family(
         frozenset({"entries_dropped"}),
@@ -219,7 +225,7 @@ def estimate(
     `renames`: whether a Service that another replaces goes for that reason. `evaluate`: decides the
     match conditions of webhooks. `limit`: how many victims each effect names.
     """
-    if change.empty and not rewrites_status(request):
+    if change.empty and not (rewrites_status(request) or resorts(request)):
         return Impact(doubt=change.doubt) if change.doubt else NO_IMPACT
     scene = Scene(
         request, change, view, actor, limit=limit, now=now, evaluate=evaluate, renames=renames
