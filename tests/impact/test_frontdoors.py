@@ -170,6 +170,33 @@ def test_a_part_of_the_pods_is_still_reached() -> None:
     assert told(policy({"podSelector": {}}), ingress(), world=[*WORLD, canary]) == [("shop", 3)]
 
 
+def shut_in(*to: Body, name: str = "out") -> ClusterObject:
+    """Make a policy of the front's namespace, by which it leads nowhere else."""
+    spec = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": list(to)}]}
+    made = body("NetworkPolicy", name, "edge", spec=spec)
+    return trimmed(NETWORK_POLICIES, {**made, "apiVersion": "networking.k8s.io/v1"})
+
+
+SYSTEM: Body = {
+    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}
+}
+SHOP: Body = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}}
+
+
+@pytest.mark.parametrize("routes", [[ingress()], attached()], ids=["ingress", "gateway"])
+def test_the_front_leads_there_no_more(routes: list[ClusterObject]) -> None:
+    """It may ask for names, and for nobody behind it."""
+    assert told(shut_in(SYSTEM), *routes) == [("shop", 2)]
+    assert told(shut_in(SYSTEM, SHOP), *routes) == []
+    assert told(shut_in(SYSTEM), *routes, shut_in(SHOP, name="beside")) == []
+    assert told(shut_in({"ipBlock": {"cidr": "10.0.0.0/8"}}), *routes) == []
+
+
+def test_a_namespace_that_no_front_is_in_may_be_shut_in() -> None:
+    world = [one for one in WORLD if one != front()]
+    assert told(shut_in(SYSTEM), ingress(), world=world) == []
+
+
 def test_the_policies_of_cilium() -> None:
     peers = [{"matchLabels": {"app": "other"}}]
     spec = {"endpointSelector": {}, "ingress": [{"fromEndpoints": peers}]}

@@ -56,9 +56,9 @@ from suture.impact.traffic.addresses import (
 )
 from suture.impact.traffic.frontdoors import door_effects
 from suture.impact.traffic.granted import granted_effects
-from suture.impact.traffic.networkpolicies import POLICIES, closes
 from suture.impact.traffic.overtaken import begins_to_select, overtaken_effects
 from suture.impact.traffic.parted import parted_effects
+from suture.impact.traffic.policyreach import POLICIES, closes
 from suture.impact.traffic.selection import (
     adoption_effects,
     may_select,

@@ -13,7 +13,8 @@ from typing import Final
 from suture.impact.effects import Confidence, ScopeWidened, Victim
 from suture.impact.ground.change import Change
 from suture.impact.scene import Scene, victim_of
-from suture.impact.traffic.networkpolicies import POLICIES, traffic_effects
+from suture.impact.traffic.networkpolicies import traffic_effects
+from suture.impact.traffic.policyreach import POLICIES
 from suture.impact.traffic.spaces import backend_labels, namespace_labels
 from suture.impact.workloads.spacelabels import hooks_by_space, relabels_space
 from suture.model.facts import RoleBindingFacts

@@ -9,31 +9,56 @@ Source: networking/v1 Ingress and NetworkPolicy; Gateway API, attached routes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
 
 from suture.impact.effects import RouteBroken
 from suture.impact.ground.fit import Asked
 from suture.impact.scene import Scene
-from suture.impact.traffic.networkpolicies import Allows, lets_in, shut_to
+from suture.impact.traffic.policyreach import Allows, is_for, shut_to, ways_out
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import INGRESSES, SERVICES
+from suture.model.names import GATEWAYS, INGRESSES, SERVICES
 from suture.model.objects import LOAD_BALANCER, RouteFacts, ServiceFacts
+from suture.model.traffic import TrafficRule
+
+ROUTES_LOOKED_AT: Final = 2_000
+"""LIMIT: Ingresses and Gateways that are looked through for those that a front serves, 0.5 ms."""
+
+ROUTES_ASKED: Final = 64
+"""LIMIT: routes of one front that are asked whether it still leads there; one is enough."""
 
 
 def door_effects(scene: Scene) -> Iterator[RouteBroken]:
-    """Yield the routes that stay to Services that let in none of their front doors any more."""
+    """Yield the routes that stay between which and their Services a policy comes.
+
+    Where the pods behind a Service let in none of the front doors any more, or these lead there no
+    more.
+    """
     doors = _Doors(scene.view)
     for row in shut_to(scene, doors.asking):
         for route in doors.routes(row):
             if doors.before(route):
-                yield RouteBroken(
-                    route=scene.victim(route),
-                    service=scene.victim(row),
-                    before=scene.view.serving_count(row),
-                    service_removed=True,
-                    shut=True,
-                )
+                yield _broken(scene, route, row)
+    shut_in: dict[int, set[int]] = {}
+    for kind, loses in ways_out(scene):
+        for route in doors.served_by(kind):
+            if any(map(loses, doors.leading(route))):
+                shut_in.setdefault(route, set()).add(kind)
+    for route, kinds in shut_in.items():
+        if kinds.issuperset(doors.before(route)):
+            yield from (_broken(scene, route, row) for row in doors.services(route))
+
+
+def _broken(scene: Scene, route: int, service: int) -> RouteBroken:
+    return RouteBroken(
+        route=scene.victim(route),
+        service=scene.victim(service),
+        before=scene.view.serving_count(service),
+        service_removed=True,
+        shut=True,
+    )
 
 
 class _Doors:
@@ -68,19 +93,62 @@ class _Doors:
 
     def asking(self, service: int) -> Allows | None:
         """Say by which rules a front door of a Service is let in; None where it has none."""
-        view = self._view
         kinds = {kind for route in self.routes(service) for kind in self.before(route)}
         if not kinds:
             return None
-        return lambda rule: any(lets_in(view, rule, kind) for kind in kinds)
+        return partial(self._is_for_some, sorted(kinds))
+
+    def served_by(self, kind: int) -> list[int]:
+        """Return routes whose traffic the pods of a class send on, behind a load balancer."""
+        view = self._view
+        own = {
+            address
+            for service in view.selecting_class(kind, SERVICES)
+            if isinstance(facts := view.facts(service), ServiceFacts)
+            and facts.type == LOAD_BALANCER
+            for address in facts.addresses
+        }
+        if not own:
+            return []
+        at = [
+            row
+            for resource in (INGRESSES, GATEWAYS)
+            for row in view.rows(resource)[:ROUTES_LOOKED_AT]
+            if not own.isdisjoint(self._said(row))
+        ]
+        attached = [one for row in at for one in view.sources(row, Edge.ATTACHED_TO)]
+        found = dict.fromkeys((*at, *attached))
+        return [one for one in found if not view.terminating(one) and self.services(one)][
+            :ROUTES_ASKED
+        ]
+
+    def services(self, route: int) -> list[int]:
+        """Return the Services with ready endpoints that a route leads to."""
+        view = self._view
+        return [
+            row
+            for row, there in view.targets(route, Edge.ROUTES_TO)
+            if there and view.serving_count(row)
+        ]
+
+    def leading(self, route: int) -> list[Allows]:
+        """Say by which rules a front leads to each Service of a route."""
+        view = self._view
+        return [
+            partial(self._is_for_some, view.classes_selected(row)) for row in self.services(route)
+        ]
+
+    def _is_for_some(self, kinds: Sequence[int], rule: TrafficRule) -> bool:
+        return any(is_for(self._view, rule, kind) for kind in kinds)
+
+    def _said(self, row: int) -> tuple[str, ...]:
+        facts = self._view.facts(row)
+        return facts.addresses if isinstance(facts, RouteFacts) else ()
 
     def _addresses(self, route: int) -> Iterator[str]:
         """Yield where a route is reached: by itself, or by the Gateways that it is attached to."""
-        view = self._view
-        for one in (route, *(gateway for gateway, _ in view.targets(route, Edge.ATTACHED_TO))):
-            facts = view.facts(one)
-            if isinstance(facts, RouteFacts):
-                yield from facts.addresses
+        for one in (route, *self._view.there(route, Edge.ATTACHED_TO)):
+            yield from self._said(one)
 
     def _of_class(self, route: int) -> list[int]:
         """Return the Services of whoever keeps the class of an Ingress.

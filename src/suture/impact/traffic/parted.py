@@ -14,7 +14,7 @@ from typing import Final
 from suture.impact.effects import Confidence, QuorumLost
 from suture.impact.ground.readers import ready_of
 from suture.impact.scene import Scene
-from suture.impact.traffic.networkpolicies import Allows, lets_in, shut_to
+from suture.impact.traffic.policyreach import Allows, is_for, shut_to
 from suture.model.graph import GraphView
 from suture.model.names import STATEFUL_SETS
 from suture.model.objects import ServiceFacts, WorkloadFacts
@@ -44,7 +44,7 @@ def _members(view: GraphView, service: int) -> Allows | None:
     if not _sets(view, service):
         return None
     kinds = view.classes_selected(service)
-    return lambda rule: any(lets_in(view, rule, kind) for kind in kinds)
+    return lambda rule: any(is_for(view, rule, kind) for kind in kinds)
 
 
 def _sets(view: GraphView, service: int) -> list[int]:

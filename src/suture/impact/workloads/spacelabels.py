@@ -15,7 +15,7 @@ from suture.impact.effects import Confidence, Hollowed, SelectionChanged
 from suture.impact.ground.bars import creation
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.scene import Scene
-from suture.impact.traffic.networkpolicies import POLICIES
+from suture.impact.traffic.policyreach import POLICIES
 from suture.impact.workloads.room import pods_confined, without_room
 from suture.model.edges import Selection
 from suture.model.facts import NetworkPolicyFacts
