@@ -142,20 +142,29 @@ def level(name: str) -> ClusterObject:
     return space("web", **{ENFORCE: name} if name else {})
 
 
-def agents(*, unconfined: bool) -> list[ClusterObject]:
-    asks = Placement(unconfined=unconfined)
+def asking(name: str, replicas: int, asks: Placement) -> list[ClusterObject]:
     return [
         msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, placement=asks))
         if isinstance(one.facts, WorkloadFacts)
         else one
-        for one in workload("agent", "web", replicas=3)
+        for one in workload(name, "web", replicas=replicas)
     ]
 
 
-def confined(old: str, new: str, *, unconfined: bool = True) -> list[str]:
+def confined(
+    old: str, new: str, *, unconfined: bool = True, restricted: bool = True, known: bool = True
+) -> list[str]:
     """Return what could not be made again under a level, of three agents and two others."""
     before, after = level(old), level(new)
-    view = view_of(before, agents(unconfined=unconfined), workload("web", "web", replicas=2))
+    others = asking("web", 2, Placement(restricted=restricted))
+    if not known:
+        others = [
+            msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, template_hash=0))
+            if isinstance(one.facts, WorkloadFacts)
+            else one
+            for one in others
+        ]
+    view = view_of(before, asking("agent", 3, Placement(unconfined=unconfined)), others)
     found = effects(impact_of(update(before, after), view), Hollowed)
     assert {(one.what, one.before) for one in found} <= {("room", 5)}
     return [one.target.name for one in found]
@@ -165,6 +174,13 @@ def test_a_level_under_which_agents_could_not_be_made_again() -> None:
     """Each of them is told of, however many others keep to it."""
     assert len(confined("", "baseline")) == 3
     assert len(confined("privileged", "restricted")) == 3
+
+
+def test_the_highest_level_asks_each_container_for_its_word() -> None:
+    """Others that say nothing of it could not be made again, where it is known what they say."""
+    assert len(confined("", "restricted", restricted=False)) == 5
+    assert len(confined("baseline", "restricted", restricted=False)) == 2
+    assert len(confined("", "restricted", restricted=False, known=False)) == 3
 
 
 @pytest.mark.parametrize(

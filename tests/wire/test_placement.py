@@ -173,3 +173,75 @@ def test_an_odd_template_asks_nothing(template: bytes) -> None:
 def test_what_pod_security_keeps_from_pods(spec: dict[str, Any], *, so: bool) -> None:
     """What the level `baseline` forbids: to reach the node, by whatever way."""
     assert read(**spec).unconfined is so
+
+
+MEETS: dict[str, Any] = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+POD: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "Localhost"}}
+
+
+def without(*names: str, **more: Any) -> dict[str, Any]:
+    return {name: said for name, said in MEETS.items() if name not in names} | more
+
+
+@pytest.mark.parametrize(
+    ("spec", "so"),
+    [
+        pytest.param({"containers": [{"securityContext": MEETS}]}, True, id="each-by-itself"),
+        pytest.param(
+            {
+                "securityContext": POD,
+                "containers": [{"securityContext": without("runAsNonRoot", "seccompProfile")}],
+            },
+            True,
+            id="by-its-pod",
+        ),
+        pytest.param(
+            {"containers": [{"securityContext": MEETS}, {}]}, False, id="one-says-nothing"
+        ),
+        pytest.param(
+            {"initContainers": [{}], "containers": [{"securityContext": MEETS}]},
+            False,
+            id="one-before-says-nothing",
+        ),
+        *(
+            pytest.param({"containers": [{"securityContext": without(name)}]}, False, id=name)
+            for name in MEETS
+        ),
+        pytest.param(
+            {"containers": [{"securityContext": without(runAsUser=0)}]}, False, id="root-after-all"
+        ),
+        pytest.param(
+            {
+                "securityContext": POD,
+                "containers": [{"securityContext": without(runAsNonRoot=False)}],
+            },
+            False,
+            id="otherwise-than-its-pod",
+        ),
+        pytest.param(
+            {
+                "containers": [
+                    {
+                        "securityContext": without(
+                            capabilities={"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}
+                        )
+                    }
+                ]
+            },
+            True,
+            id="a-port-below-1024",
+        ),
+        pytest.param(
+            {"hostNetwork": True, "containers": [{"securityContext": MEETS}]}, False, id="on-a-node"
+        ),
+        pytest.param({"containers": [{}]}, False, id="nothing"),
+    ],
+)
+def test_what_the_highest_level_asks_for(spec: dict[str, Any], *, so: bool) -> None:
+    """All of what `restricted` has pods say, and `baseline` kept."""
+    assert read(**spec).restricted is so

@@ -60,7 +60,8 @@ class Placement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     the model cannot read are left out, so that more nodes seem to do. `host_network`: its network
     is the node's own. `most_cpu_m` and `most_memory_mi`: the most that one of its containers may
     use, or asks for where it says no limit. `unconfined`: it asks for something that Pod Security
-    keeps from pods from its level `baseline` on.
+    keeps from pods from its level `baseline` on. `restricted`: it says all that the highest level
+    asks of pods, and asks for no more.
     """
 
     cpu_m: int = 0
@@ -71,6 +72,7 @@ class Placement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     most_cpu_m: int = 0
     most_memory_mi: int = 0
     unconfined: bool = False
+    restricted: bool = False
 
     def accepts(self, labels: Mapping[str, str]) -> bool:
         """Whether a node's labels are what it asks for."""

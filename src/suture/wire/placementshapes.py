@@ -25,6 +25,12 @@ CONFINED = frozenset(
 """Capabilities that Pod Security lets a container have from `baseline` on; all others it forbids.
 SOURCE: Kubernetes, Pod Security Standards."""
 
+BINDING = frozenset({"NET_BIND_SERVICE"})
+"""Capabilities that may be added at the level `restricted`, and profiles of seccomp that it takes.
+SOURCE: Kubernetes, Pod Security Standards."""
+
+PROFILES = frozenset({"RuntimeDefault", "Localhost"})
+
 _NOT_THERE = (b"", b"null")
 
 _OPERATORS = {one.value: one for one in Operator}
@@ -62,10 +68,22 @@ class _Port(msgspec.Struct, rename="camel", gc=False):
 
 class _Capabilities(msgspec.Struct, gc=False):
     add: tuple[str, ...] | None = None
+    drop: tuple[str, ...] | None = None
 
 
-class _Security(msgspec.Struct, gc=False):
+class _Profile(msgspec.Struct, gc=False):
+    type: str = ""
+
+
+class _PodSecurity(msgspec.Struct, rename="camel", gc=False):
+    run_as_non_root: bool | None = None
+    run_as_user: int | None = None
+    seccomp_profile: _Profile | None = None
+
+
+class _Security(_PodSecurity, rename="camel", gc=False):
     privileged: bool | None = None
+    allow_privilege_escalation: bool | None = None
     capabilities: _Capabilities | None = None
 
 
@@ -121,6 +139,7 @@ class _Spec(msgspec.Struct, rename="camel", gc=False):
     host_network: bool | None = None
     host_pid: bool | None = msgspec.field(default=None, name="hostPID")
     host_ipc: bool | None = msgspec.field(default=None, name="hostIPC")
+    security_context: _PodSecurity | None = None
     volumes: tuple[_Volume, ...] | None = None
     containers: tuple[_Container, ...] | None = None
     init_containers: tuple[_Container, ...] | None = None
@@ -163,7 +182,8 @@ def placement(template: msgspec.Raw) -> Placement:
         _tolerations(spec),
         bool(spec.host_network),
         *_most(spec),
-        _unconfined(spec),
+        unconfined := _unconfined(spec),
+        not unconfined and _restricted(spec),
     )
 
 
@@ -188,6 +208,32 @@ def _reaches_out(container: _Container) -> bool:
         return False
     added = security.capabilities.add if security.capabilities is not None else None
     return bool(security.privileged) or not CONFINED.issuperset(added or ())
+
+
+def _restricted(spec: _Spec) -> bool:
+    """Whether each container says what Pod Security's level `restricted` asks for.
+
+    LIMIT: of what that forbids beside, sorts of volumes that hardly any pod has are not read.
+    """
+    pod = spec.security_context or _PodSecurity()
+    containers = (*(spec.init_containers or ()), *(spec.containers or ()))
+    return all(_keeps_to(one.security_context or _Security(), pod) for one in containers)
+
+
+def _keeps_to(own: _Security, pod: _PodSecurity) -> bool:
+    """Whether a container keeps to the level, by its own word or that of its pod."""
+    capabilities = own.capabilities or _Capabilities()
+    non_root = pod.run_as_non_root if own.run_as_non_root is None else own.run_as_non_root
+    user = pod.run_as_user if own.run_as_user is None else own.run_as_user
+    profile = own.seccomp_profile or pod.seccomp_profile or _Profile()
+    return (
+        own.allow_privilege_escalation is False
+        and "ALL" in (capabilities.drop or ())
+        and BINDING.issuperset(capabilities.add or ())
+        and bool(non_root)
+        and user != 0
+        and profile.type in PROFILES
+    )
 
 
 def _asked(spec: _Spec) -> tuple[int, int]:

@@ -76,6 +76,16 @@ class Asked:
             self._known[kind] = known
         return known
 
+    def knows(self, pod: int) -> bool:
+        """Whether the template of a pod was read: of another it is not known what it says."""
+        return any(
+            owner.controller
+            and self._view.alive(owner.row)
+            and isinstance(facts := self._view.facts(owner.row), WorkloadFacts)
+            and facts.template_hash != 0
+            for owner in self._view.owners(pod)
+        )
+
     def stays(self, pod: int) -> bool:
         """Whether a pod belongs to its node: a DaemonSet's, or one that the kubelet shows."""
         kind = self._view.alike(pod)

@@ -8,7 +8,7 @@ PodSecurity (nor one that asks for what its namespace's level forbids).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -37,7 +37,8 @@ LIMITING: Final = (
 COUNTING: Final = ("pods", "count/pods")
 
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
-CONFINING: Final = frozenset({"baseline", "restricted"})
+RESTRICTED: Final = 2
+LEVELS: Final[Mapping[str, int]] = {"baseline": 1, "restricted": RESTRICTED}
 """Levels that forbid anything. SOURCE: pod-security-admission `api.Level`."""
 
 PODS_TOLD: Final = 64
@@ -72,11 +73,11 @@ def pods_refused(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
     old, new = _limits(scene.request.old_body), _limits(scene.request.new_body)
     if not new:
         return 0, []
-    view = scene.view
+    view, asked = scene.view, Asked(scene.view)
     running, kinds = _barred(
         view,
         made.after.key.namespace,
-        lambda wants: _refused(new, wants) and not _refused(old, wants),
+        lambda pod: _refused(new, asked.of(pod)) and not _refused(old, asked.of(pod)),
     )
     refused = sum(view.running_alike(kind)[0] for kind in kinds)
     if (running - refused) * 10 > running:
@@ -87,27 +88,39 @@ def pods_refused(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
 def pods_confined(scene: Scene, made: Rewritten) -> tuple[int, list[int]]:
     """Return how many pods run in a namespace, and which its level would not let be made again.
 
-    Only where the write enforces a level, and none was enforced before. WHY all of those: unlike a
-    limit, a level is of kinds of pods, and agents of nodes are a few among others.
+    Only where the write enforces a higher level than before. WHY all of those: unlike a limit, a
+    level is of kinds of pods, and agents of nodes are a few among others.
     """
     old, new = made.before, made.after
-    if old is None or new.labels.get(ENFORCE) not in CONFINING:
+    if old is None:
         return 0, []
-    if old.labels.get(ENFORCE) in CONFINING:
+    before, after = (LEVELS.get(one.labels.get(ENFORCE, ""), 0) for one in (old, new))
+    if after <= before:
         return 0, []
-    running, kinds = _barred(scene.view, new.key.name, lambda wants: wants.unconfined)
+    asked = Asked(scene.view)
+    running, kinds = _barred(
+        scene.view,
+        new.key.name,
+        lambda pod: _keeps_out(after, asked, pod) and not _keeps_out(before, asked, pod),
+    )
     return running, list(islice(_running(scene.view, kinds), PODS_TOLD))
 
 
-def _barred(
-    view: GraphView, namespace: str, bars: Callable[[Placement], bool]
-) -> tuple[int, list[int]]:
+def _keeps_out(level: int, asked: Asked, pod: int) -> bool:
+    """Whether a level would not let a pod be made, as far as its template is known."""
+    wants = asked.of(pod)
+    return (level > 0 and wants.unconfined) or (
+        level == RESTRICTED and not wants.restricted and asked.knows(pod)
+    )
+
+
+def _barred(view: GraphView, namespace: str, bars: Callable[[int], bool]) -> tuple[int, list[int]]:
     """Return how many pods run in a namespace, and of which classes are those that it bars."""
-    asked, running, kinds = Asked(view), 0, list[int]()
+    running, kinds = 0, list[int]()
     for kind in view.classes_in(namespace):
         count, pod = view.running_alike(kind)[0], view.one_alike(kind)
         running += count
-        if count and pod >= 0 and bars(asked.of(pod)):
+        if count and pod >= 0 and bars(pod):
             kinds.append(kind)
     return running, kinds
 
