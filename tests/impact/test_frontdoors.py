@@ -79,6 +79,19 @@ def policy(*peers: Body, name: str = "shut", chosen: Body | None = None) -> Clus
     return trimmed(NETWORK_POLICIES, {**made, "apiVersion": "networking.k8s.io/v1"})
 
 
+def shut_in(*to: Body, name: str = "out") -> ClusterObject:
+    """Make a policy of the front's namespace, by which it leads nowhere else."""
+    spec = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": list(to)}]}
+    made = body("NetworkPolicy", name, "edge", spec=spec)
+    return trimmed(NETWORK_POLICIES, {**made, "apiVersion": "networking.k8s.io/v1"})
+
+
+SYSTEM: Body = {
+    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}
+}
+SHOP: Body = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}}
+
+
 def told(made: ClusterObject, *there: ClusterObject, world: Any = WORLD) -> list[tuple[str, int]]:
     found = effects(impact_of(update(None, made), view_of(*world, there)), RouteBroken)
     assert all(one.service_removed and one.shut and one.service.name == "web" for one in found)
@@ -159,6 +172,7 @@ def test_a_front_in_the_nodes_network_is_not_told_by_labels() -> None:
     ]
     world = [one for one in WORLD if not isinstance(one, list) or one[0].key.name != "front"]
     assert told(policy({"podSelector": {}}), ingress(), world=[*world, pods]) == []
+    assert told(shut_in(SYSTEM), ingress(), world=[*world, pods]) == []
 
 
 def test_a_part_of_the_pods_is_still_reached() -> None:
@@ -168,19 +182,6 @@ def test_a_part_of_the_pods_is_still_reached() -> None:
     made = policy({"podSelector": {}}, chosen=chosen)
     assert told(made, ingress(), world=[*WORLD, canary]) == []
     assert told(policy({"podSelector": {}}), ingress(), world=[*WORLD, canary]) == [("shop", 3)]
-
-
-def shut_in(*to: Body, name: str = "out") -> ClusterObject:
-    """Make a policy of the front's namespace, by which it leads nowhere else."""
-    spec = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": list(to)}]}
-    made = body("NetworkPolicy", name, "edge", spec=spec)
-    return trimmed(NETWORK_POLICIES, {**made, "apiVersion": "networking.k8s.io/v1"})
-
-
-SYSTEM: Body = {
-    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}
-}
-SHOP: Body = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}}
 
 
 @pytest.mark.parametrize("routes", [[ingress()], attached()], ids=["ingress", "gateway"])

@@ -54,10 +54,8 @@ from suture.impact.traffic.addresses import (
     resorts,
     rewrites_service,
 )
-from suture.impact.traffic.frontdoors import door_effects
 from suture.impact.traffic.granted import granted_effects
 from suture.impact.traffic.overtaken import begins_to_select, overtaken_effects
-from suture.impact.traffic.parted import parted_effects
 from suture.impact.traffic.policyreach import POLICIES, closes
 from suture.impact.traffic.selection import (
     adoption_effects,
@@ -135,9 +133,12 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, leading_effects),
     Family(frozenset({"admission_path_broken"}), leads_elsewhere, vouching_effects),
     Family(frozenset({"admission_path_broken"}), closes_ports, port_effects),
-    Family(frozenset({"admission_path_broken"}), closes, shutting_effects, POLICIES.__contains__),
-    Family(frozenset({"route_broken"}), closes, door_effects, POLICIES.__contains__),
-    Family(frozenset({"quorum_lost"}), closes, parted_effects, POLICIES.__contains__),
+    Family(
+        frozenset({"admission_path_broken", "route_broken", "quorum_lost"}),
+        closes,
+        shutting_effects,
+        POLICIES.__contains__,
+    ),
     Family(
         frozenset({"admission_path_broken"}),
         _takes_away,

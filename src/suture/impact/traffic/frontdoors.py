@@ -16,7 +16,7 @@ from typing import Final
 from suture.impact.effects import RouteBroken
 from suture.impact.ground.fit import Asked
 from suture.impact.scene import Scene
-from suture.impact.traffic.policyreach import Allows, is_for, shut_to, ways_out
+from suture.impact.traffic.policyreach import Allows, Reach, is_for
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
 from suture.model.names import GATEWAYS, INGRESSES, SERVICES
@@ -30,24 +30,26 @@ ROUTES_ASKED: Final = 64
 """LIMIT: routes of one front that are asked whether it still leads there; one is enough."""
 
 
-def door_effects(scene: Scene) -> Iterator[RouteBroken]:
+def door_effects(scene: Scene, reaches: Sequence[Reach]) -> Iterator[RouteBroken]:
     """Yield the routes that stay between which and their Services a policy comes.
 
     Where the pods behind a Service let in none of the front doors any more, or these lead there no
     more.
     """
     doors = _Doors(scene.view)
-    for row in shut_to(scene, doors.asking):
-        for route in doors.routes(row):
-            if doors.before(route):
-                yield _broken(scene, route, row)
     shut_in: dict[int, set[int]] = {}
-    for kind, loses in ways_out(scene):
-        for route in doors.served_by(kind):
-            if any(map(loses, doors.leading(route))):
-                shut_in.setdefault(route, set()).add(kind)
+    for reach in reaches:
+        for row in reach.shut_to(doors.asking):
+            for route in doors.routes(row):
+                if doors.before(route):
+                    yield _broken(scene, route, row)
+        for kind, loses in reach.ways_out():
+            for route in doors.served_by(kind):
+                if any(map(loses, doors.leading(route))):
+                    shut_in.setdefault(route, set()).add(kind)
     for route, kinds in shut_in.items():
-        if kinds.issuperset(doors.before(route)):
+        fronts = doors.before(route)
+        if fronts and kinds.issuperset(fronts):
             yield from (_broken(scene, route, row) for row in doors.services(route))
 
 

@@ -10,7 +10,7 @@ Source: networking/v1 NetworkPolicy: pods that no policy selects for a direction
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from suture.impact.causes.parents import maker_of
@@ -24,7 +24,6 @@ from suture.impact.traffic.policyreach import (
     facts_of,
     for_anybody,
     in_space,
-    shut_to,
     spaces_of,
     written_policies,
 )
@@ -55,7 +54,7 @@ def traffic_effects(scene: Scene) -> Iterator[ScopeWidened]:
         yield from _effects(scene, *written)
 
 
-def shut_to_api(scene: Scene) -> Iterator[int]:
+def shut_to_api(scene: Scene, reaches: Sequence[Reach]) -> Iterator[int]:
     """Yield the Services whose serving pods the API server could call no more.
 
     By the network: what proxies let pass beside mutual TLS, pods say in annotations, which the
@@ -67,7 +66,9 @@ def shut_to_api(scene: Scene) -> Iterator[int]:
         # It comes from an address outside, or through pods of kube-system that pass its calls on.
         return for_anybody(rule) or any(in_space(one, KUBE_SYSTEM, spaces) for one in rule.pods)
 
-    return shut_to(scene, lambda _row: lets_in, NETWORKS)
+    for reach in reaches:
+        if reach.of in NETWORKS:
+            yield from reach.shut_to(lambda _row: lets_in)
 
 
 def _effects(
@@ -77,9 +78,10 @@ def _effects(
     view, old, new = scene.view, facts_of(before), facts_of(after)
     lost: dict[str, dict[str, None]] = {"egress": {}, "ingress": {}}
     owners: dict[str, set[int]] = {"egress": set(), "ingress": set()}
+    anywhere: dict[TrafficRule, bool] = {}
     had = has = 0
     for space in spaces_of(view, source, (*old, *new)):
-        reach = _Losses(scene, source.key, space, old, new)
+        reach = _Losses(scene, source.key, space, old, new, anywhere)
         had, has = had + reach.matched(old), has + reach.matched(new)
         for part, kind, losses in reach.losses():
             lost[part].update(dict.fromkeys(losses))
@@ -107,13 +109,22 @@ def _effects(
 
 
 class _Losses(Reach):
-    """What running pods of one namespace lose when a policy is written."""
+    """What running pods of one namespace lose when a policy is written.
 
-    def __init__(
-        self, scene: Scene, source: ObjectKey, space: str, old: Policies, new: Policies
+    `anywhere`: of rules, whether they name anybody who is there; the same from each namespace.
+    """
+
+    def __init__(  # noqa: PLR0917 those of a reach, and what all of them share
+        self,
+        scene: Scene,
+        source: ObjectKey,
+        space: str,
+        old: Policies,
+        new: Policies,
+        anywhere: dict[TrafficRule, bool],
     ) -> None:
         super().__init__(scene, source, space, old, new)
-        self._anywhere: dict[TrafficRule, bool] = {}
+        self._anywhere = anywhere
 
     def losses(self) -> Iterator[tuple[str, int, list[str]]]:
         """Yield direction, class of pods, and what they lose."""
@@ -181,7 +192,7 @@ class _Losses(Reach):
         """Whether a rule names anybody who is there."""
         if for_anybody(rule):
             return True
-        # WHY kept: it is asked again for each class of pods.
+        # WHY kept: it is asked again for each class of pods, and looks into all namespaces.
         found = self._anywhere.get(rule)
         if found is None:
             found = self._anywhere[rule] = any(self._somebody(one) for one in rule.pods)

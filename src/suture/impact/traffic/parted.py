@@ -8,13 +8,13 @@ Source: apps/v1 StatefulSet (`serviceName`); core/v1 Service (`publishNotReadyAd
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from suture.impact.effects import Confidence, QuorumLost
 from suture.impact.ground.readers import ready_of
 from suture.impact.scene import Scene
-from suture.impact.traffic.policyreach import Allows, is_for, shut_to
+from suture.impact.traffic.policyreach import Allows, Reach, is_for
 from suture.model.graph import GraphView
 from suture.model.names import STATEFUL_SETS
 from suture.model.objects import ServiceFacts, WorkloadFacts
@@ -23,10 +23,11 @@ FEW: Final = 3
 """Members from which on a set has a majority that one of them is not."""
 
 
-def parted_effects(scene: Scene) -> Iterator[QuorumLost]:
+def parted_effects(scene: Scene, reaches: Sequence[Reach]) -> Iterator[QuorumLost]:
     """Yield the sets of which no member lets in the others any more."""
     view = scene.view
-    for service in shut_to(scene, lambda row: _members(view, row)):
+    parted = (row for reach in reaches for row in reach.shut_to(lambda row: _members(view, row)))
+    for service in parted:
         for of in _sets(view, service):
             yield QuorumLost(
                 owner=scene.victim(of),

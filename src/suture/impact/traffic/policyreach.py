@@ -8,7 +8,7 @@ Source: networking/v1 NetworkPolicy: pods that no policy selects for a direction
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -80,31 +80,14 @@ def closes(change: Change) -> bool:
     return bool(change.direct) if made is None else made.after.key.resource in POLICIES
 
 
-def shut_to(
-    scene: Scene,
-    asking: Callable[[int], Allows | None],
-    kinds: Collection[Resource] = POLICIES,
-) -> Iterator[int]:
-    """Yield the Services of which no serving pod lets in any more who calls it.
-
-    `asking` says of a Service by what rules its caller is let in; None where it has none.
-    """
-    for source, before, after in written_policies(scene):
-        if source.key.resource not in kinds:
-            continue
-        old, new = facts_of(before), facts_of(after)
-        for space in spaces_of(scene.view, source, (*old, *new)):
-            yield from Reach(scene, source.key, space, old, new).shut_to(asking)
-
-
-def ways_out(scene: Scene) -> Iterator[tuple[int, Callable[[Allows], bool]]]:
-    """Yield classes of pods that a policy may shut in, and whether they lose what a rule allows."""
-    for source, before, after in written_policies(scene):
-        old, new = facts_of(before), facts_of(after)
-        if not any(one.egress or any(x.egress for x in one.rules) for one in (*old, *new)):
-            continue
-        for space in spaces_of(scene.view, source, (*old, *new)):
-            yield from Reach(scene, source.key, space, old, new).ways_out()
+def reaches_of(scene: Scene) -> list[Reach]:
+    """Return where the policies reach that are written or removed, by namespace."""
+    return [
+        Reach(scene, source.key, space, old, new)
+        for source, before, after in written_policies(scene)
+        for old, new in [(facts_of(before), facts_of(after))]
+        for space in spaces_of(scene.view, source, (*old, *new))
+    ]
 
 
 def is_for(view: GraphView, rule: TrafficRule, kind: int) -> bool:
@@ -154,7 +137,7 @@ class Reach:
     def __init__(
         self, scene: Scene, source: ObjectKey, space: str, old: Policies, new: Policies
     ) -> None:
-        self._view, self._space = scene.view, space
+        self.of, self._view, self._space = source.resource, scene.view, space
         self._labels = namespace_labels(scene.view, space)
         self._old, self._new = self._applying(old), self._applying(new)
         view, gone = scene.view, set(scene.change.direct)
@@ -169,6 +152,7 @@ class Reach:
         ]
         self._others = self._applying(others)
         self._met: tuple[int, Policies, Policies] | None = None
+        self._found: list[int] | None = None
 
     def _applying(self, policies: Policies) -> Policies:
         """Return which policies may select pods of this namespace."""
@@ -185,7 +169,10 @@ class Reach:
         return sum(self._view.running_alike(kind)[0] for kind in kinds)
 
     def shut_to(self, asking: Callable[[int], Allows | None]) -> Iterator[int]:
-        """Yield the Services of which no serving pod lets in any more who calls it."""
+        """Yield the Services of which no serving pod lets in any more who calls it.
+
+        `asking` says of a Service by what rules its caller is let in; None where it has none.
+        """
         view = self._view
         asked = {row for kind in self._reached() for row in view.selecting_class(kind, SERVICES)}
         for row in sorted(asked):
@@ -198,7 +185,10 @@ class Reach:
                 yield row
 
     def ways_out(self) -> Iterator[tuple[int, Callable[[Allows], bool]]]:
-        """Yield the classes that are reached, and whether they lose what a rule allows."""
+        """Yield the classes that may be shut in, and whether they lose what a rule allows."""
+        policies = (*self._old, *self._new)
+        if not any(one.egress or any(x.egress for x in one.rules) for one in policies):
+            return
         for kind in self._reached():
             yield kind, partial(self._lost_out, kind)
 
@@ -218,9 +208,11 @@ class Reach:
 
     def _reached(self) -> list[int]:
         """Return the classes of running pods that the policy selects, before or after."""
-        selectors = [facts.selector for facts in (*self._old, *self._new)]
-        kinds = self._view.classes_matching(self._space, selectors)
-        return [kind for kind in kinds if self._view.running_alike(kind)[0]]
+        if self._found is None:
+            selectors = [facts.selector for facts in (*self._old, *self._new)]
+            kinds = self._view.classes_matching(self._space, selectors)
+            self._found = [kind for kind in kinds if self._view.running_alike(kind)[0]]
+        return self._found
 
     def _lost(self, kind: int, *, egress: bool, allows: Allows) -> bool:
         """Whether something is allowed before, and no more after."""
