@@ -21,7 +21,6 @@ from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.fit import Asked, Open, is_open, movable, running, unplaced
 from suture.impact.ground.kinds import is_custom
 from suture.impact.ground.machines import holder, is_kept_with_machine, node_behind
-from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.nodes.apart import only_closes, sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
 from suture.impact.nodes.closing import Closing, joined
@@ -339,22 +338,21 @@ def _node_selectors(view: GraphView, keys: list[str]) -> Iterator[tuple[int, Pla
     Not those whose work is over: they ask for nothing any more. What many say alike is read once: a
     network plugin may have a peer for each node.
     """
-    for resource in selecting_types(view, NODES):
-        rows = view.rows(resource)
-        numbers, shared = view.shared_facts(rows)
-        asking: dict[int, Placement] = {}
-        for number, facts in shared.items():
-            if isinstance(facts, CustomFacts) and facts.ended is not Ended.SURE:
-                # WHY not one of all nodes: beside it another says which of them, in another field.
-                asked = Placement(
-                    terms=tuple(
-                        one.selector
-                        for one in facts.selections
-                        if one.resource == NODES and one.selector.requirements
-                    )
+    rows = view.choosers(NODES)
+    numbers, shared = view.shared_facts(rows)
+    asking: dict[int, Placement] = {}
+    for number, facts in shared.items():
+        if isinstance(facts, CustomFacts) and facts.ended is not Ended.SURE:
+            # WHY not one of all nodes: beside it another says which of them, in another field.
+            asked = Placement(
+                terms=tuple(
+                    one.selector
+                    for one in facts.selections
+                    if one.resource == NODES and one.selector.requirements
                 )
-                if asked.reads(keys):
-                    asking[number] = asked
-        for row, number in zip(rows, numbers, strict=True):
-            if number in asking:
-                yield row, asking[number]
+            )
+            if asked.reads(keys):
+                asking[number] = asked
+    for row, number in zip(rows, numbers, strict=True):
+        if number in asking:
+            yield row, asking[number]

@@ -6,12 +6,11 @@ as clusters are chosen for what is to be installed on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from suture.impact.effects import Confidence, SelectionChanged
 from suture.impact.ground.change import Rewritten
-from suture.impact.ground.selectingkinds import selecting_types
 from suture.impact.ordinary.keepers import is_own
 from suture.impact.scene import Scene
 from suture.model.edges import Selection
@@ -26,39 +25,33 @@ def choosing_effects(scene: Scene, made: Rewritten, row: int) -> Iterable[Select
     """Tell of custom resources that select an object, no pod, by labels that it loses.
 
     A namespace is selected for what runs in it, and one in which nothing does is missed by nobody.
-    LIMIT: looked for in the types whose rules say that they select this type, and which have
-    instances: a few hundred objects in the largest cluster known, and what many of them say alike
-    is read once.
     """
     view, key, before = scene.view, made.after.key, made.before
     if before is None or (key.resource == NAMESPACES and not _runs(scene, key.name)):
         return
-    for kind in selecting_types(view, key.resource):
-        rows = view.rows(kind)
-        numbers, shared = view.shared_facts(rows)
-        losing = {
-            number: facts
-            for number, facts in shared.items()
-            if isinstance(facts, CustomFacts) and _loses(facts, before, made.after)
-        }
-        # WHY not nodes: one given to others is lost to those that had it.
-        gaining = _gaining(view, rows, made) if losing and key.resource != NODES else ()
-        for source, number in zip(rows, numbers, strict=True):
-            facts = losing.get(number)
-            # WHY not what is handed on: the next of its kind in the same place has it from then on.
-            if facts is None or source == row or view.namespace(source) in gaining:
-                continue
-            count = len(matched(view, facts.selections))
-            yield SelectionChanged(
-                source=scene.victim(source),
-                before=count,
-                after=max(0, count - 1),
-                kept=max(0, count - 1),
-                empty=False,
-                cause=LABELS,
-                own=is_own(scene, row),
-                confidence=Confidence.BOUNDED,
-            )
+    losing = _losing(view, before, made.after)
+    # WHY not nodes: one given to others is lost to those that had it.
+    handed = losing and key.resource != NODES
+    gaining = {
+        (view.resource(one), view.namespace(one))
+        for one in (_losing(view, made.after, before) if handed else ())
+        if not view.terminating(one)
+    }
+    for source, facts in losing.items():
+        # WHY not what is handed on: the next of its kind in the same place has it from then on.
+        if source == row or (view.resource(source), view.namespace(source)) in gaining:
+            continue
+        count = len(matched(view, facts.selections))
+        yield SelectionChanged(
+            source=scene.victim(source),
+            before=count,
+            after=max(0, count - 1),
+            kept=max(0, count - 1),
+            empty=False,
+            cause=LABELS,
+            own=is_own(scene, row),
+            confidence=Confidence.BOUNDED,
+        )
 
 
 def _runs(scene: Scene, namespace: str) -> bool:
@@ -66,20 +59,14 @@ def _runs(scene: Scene, namespace: str) -> bool:
     return any(scene.running(kind)[0] for kind in scene.view.classes_in(namespace))
 
 
-def _gaining(view: GraphView, rows: Sequence[int], made: Rewritten) -> frozenset[str]:
-    """Return the namespaces of those custom resources that come to select an object."""
-    numbers, shared = view.shared_facts(rows)
-    before, after = made.before, made.after
-    found = {
-        number
-        for number, facts in shared.items()
-        if before is not None and isinstance(facts, CustomFacts) and _loses(facts, after, before)
+def _losing(view: GraphView, before: ClusterObject, after: ClusterObject) -> dict[int, CustomFacts]:
+    """Return the custom resources that select an object by its labels, and would not any more."""
+    found = ((row, view.facts(row)) for row in view.choosing(after.key.resource, before.labels))
+    return {
+        row: facts
+        for row, facts in found
+        if isinstance(facts, CustomFacts) and _loses(facts, before, after)
     }
-    return frozenset(
-        view.namespace(row)
-        for row, number in zip(rows, numbers, strict=True)
-        if number in found and not view.terminating(row)
-    )
 
 
 def _loses(facts: CustomFacts, before: ClusterObject, after: ClusterObject) -> bool:

@@ -64,11 +64,10 @@ def _broken(scene: Scene, route: int, service: int) -> RouteBroken:
 
 
 class _Doors:
-    """The front doors of a cluster, looked for once they are asked about."""
+    """The front doors of a cluster, and what is behind them."""
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
-        self._at: dict[str, list[int]] | None = None
 
     def routes(self, service: int) -> list[int]:
         """Return the routes that lead to a Service and are not going."""
@@ -82,8 +81,8 @@ class _Doors:
         None where one runs in a node's network: no selector is for it, and who lets it in is not
         told by labels.
         """
-        view, at = self._view, self._balancers()
-        found = [row for address in self._addresses(route) for row in at.get(address, ())]
+        view = self._view
+        found = [row for address in self._addresses(route) for row in self._balancers(address)]
         kinds = [
             kind
             for service in found or self._of_class(route)
@@ -168,19 +167,11 @@ class _Doors:
             if view.resource(row) == SERVICES
         ]
 
-    def _balancers(self) -> dict[str, list[int]]:
-        """Return the Services that load balancers stand before, by address.
-
-        WHY all are looked through, some milliseconds: this is asked of a policy that shuts
-        something that a route leads to, and nobody else asks for a Service by its address.
-        """
-        if self._at is None:
-            self._at = {}
-            services = self._view.rows(SERVICES)
-            numbers, shared = self._view.shared_facts(services)
-            for row, number in zip(services, numbers, strict=True):
-                facts = shared[number]
-                if isinstance(facts, ServiceFacts) and facts.type == LOAD_BALANCER:
-                    for address in facts.addresses:
-                        self._at.setdefault(address, []).append(row)
-        return self._at
+    def _balancers(self, address: str) -> list[int]:
+        """Return the Services that load balancers stand before at an address."""
+        view = self._view
+        return [
+            row
+            for row in view.given(address)
+            if isinstance(facts := view.facts(row), ServiceFacts) and facts.type == LOAD_BALANCER
+        ]

@@ -25,7 +25,7 @@ from suture.model.names import MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOK
 from suture.model.objects import ClusterObject, Webhook, WebhookFacts
 
 POLICIES_ASKED: Final = 20_000
-"""LIMIT: network policies whose peers are asked: 1 µs each where none selects by namespace."""
+"""LIMIT: network policies of one kind whose peers are asked: 1 µs each where none selects so."""
 
 TOLD: Final = 64
 """LIMIT: peers of policies that are told of: a refusal needs one."""
@@ -75,10 +75,8 @@ def _peers(
 ) -> Iterator[SelectionChanged]:
     """Tell of policies that let the pods of a namespace through, and would not any more."""
     view, told = scene.view, 0
-    rows = [row for resource in POLICIES for row in view.rows(resource)]
-    for row in rows[:POLICIES_ASKED]:
-        facts = view.facts(row)
-        if not isinstance(facts, NetworkPolicyFacts) or not _selects(view, row, facts):
+    for row, facts in _letting_go(view, before.labels, made.after.labels):
+        if not _selects(view, row, facts):
             continue
         for peer in _dropped(view, facts, name, before.labels, made.after.labels):
             beside = sum(_ready(view, other, peer) for other in _others(view, peer, name))
@@ -94,6 +92,34 @@ def _peers(
             told += 1
             if told == TOLD:
                 return
+
+
+def _letting_go(
+    view: GraphView, old: Mapping[str, str], new: Mapping[str, str]
+) -> Iterator[tuple[int, NetworkPolicyFacts]]:
+    """Yield the policies of which a peer selects a namespace by the old labels alone.
+
+    WHY first: hardly any does, whatever else it selects; and none that names no label that differs.
+    """
+    differ = [one for one in {*old, *new} if old.get(one) != new.get(one)]
+    for resource in POLICIES:
+        rows = view.rows(resource)[:POLICIES_ASKED]
+        numbers, shared = view.shared_facts(rows, differ)
+        found = {
+            number: facts
+            for number, facts in shared.items()
+            if isinstance(facts, NetworkPolicyFacts)
+            and any(
+                one.namespaces is not None
+                and one.namespaces.matches(old)
+                and not one.namespaces.matches(new)
+                for rule in facts.rules
+                for one in rule.pods
+            )
+        }
+        for row, number in zip(rows, numbers, strict=True) if found else ():
+            if number in found:
+                yield row, found[number]
 
 
 def _selects(view: GraphView, row: int, facts: NetworkPolicyFacts) -> bool:

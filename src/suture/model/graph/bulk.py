@@ -6,13 +6,14 @@ Beside `view`, whose answers are about one object and cost microseconds each: a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeVar
 
 from suture.model.edges import Edge
 from suture.model.graph.answers import Lot
 from suture.model.graph.naming import FEW, Naming
+from suture.model.graph.reading import ADDRESSES, key_of
 from suture.model.graph.rows import ALIVE, FINISHED, POD_CLASS, READY, TERMINATING
 from suture.model.graph.selecting import Matcher
 from suture.model.graph.written import read_facts, unpack_facts, unpack_traits
@@ -221,6 +222,32 @@ class Bulk(Naming):
         """Return the classes of the pods that an object selects."""
         links, selects = self._graph.links, self._graph.details.selects
         return [links.target[link] for link in links.outs(row) if links.detail[link] == selects]
+
+    def choosing(self, resource: Resource, labels: Mapping[str, str]) -> list[int]:
+        """Return what may select an object of a type, no pods, that has these labels; each once.
+
+        In whatever namespace: of each its facts say what it selects.
+        """
+        sure, others = self._graph.selecting.candidates(key_of(resource), labels)
+        return [
+            row for row in dict.fromkeys((*sure, *others)) if not self._flags[row] & self._leaving
+        ]
+
+    def having(self, rows: Iterable[int], selector: Selector) -> list[int]:
+        """Return which of some objects, no pods, have labels that a selector matches."""
+        graph = self._graph
+        return Matcher(selector).among(rows, graph.rows_of.labels, graph.label_sets.texts)
+
+    def given(self, address: str) -> list[int]:
+        """Return the Services that a load balancer gave an address."""
+        sure, others = self._graph.selecting.candidates(ADDRESSES, {address: ""})
+        return [row for row in (*sure, *others) if not self._flags[row] & self._leaving]
+
+    def choosers(self, resource: Resource) -> list[int]:
+        """Return what selects objects of a type, no pods, by whatever labels; each once."""
+        there = self._graph.selecting.index.get(key_of(resource), {})
+        found = dict.fromkeys(one if one >= 0 else ~one for rows in there.values() for one in rows)
+        return [row for row in found if not self._flags[row] & self._leaving]
 
     def selecting_class(self, kind: int, resource: Resource) -> list[int]:
         """Return the objects of a type that select the pods of a class, none that is gone."""

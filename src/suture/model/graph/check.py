@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from suture.model.graph.links import Links
 from suture.model.graph.places import POD_CLASSES
+from suture.model.graph.reading import chosen
 from suture.model.graph.rows import ALIVE, NEED_SET, NO_UID, POD_CLASS
 from suture.model.names import CRDS, PODS
 from suture.model.objects import CrdFacts
@@ -148,6 +149,20 @@ def _classes(graph: Graph) -> None:
                         if selection.selector.matches(graph.labels(pod) or {})
                     }
     _same("who selects which class", drawn, wanted)
+    noted = {
+        (key, entry if entry >= 0 else ~entry)
+        for key, there in graph.selecting.index.items()
+        if key.startswith("@")
+        for entries in there.values()
+        for entry in entries
+    }
+    choosing = {
+        (key, row)
+        for row in _used(graph)
+        if rows.flags[row] & ALIVE and graph.resource(row) != PODS
+        for key in chosen(graph.facts(row))
+    }
+    _same("who selects what is no pod", noted, choosing)
     definitions = {
         facts.resource
         for row in graph.rows(CRDS)

@@ -27,7 +27,15 @@ from suture.model.graph.storage import Storage, name_bytes
 from suture.model.graph.written import read_facts, unpack_traits
 from suture.model.labels import Labels
 from suture.model.names import PODS, Gvk, ObjectKey, Resource
-from suture.model.objects import NO_LABELS, ClusterObject, Facts, OwnerReference, PodFacts
+from suture.model.objects import (
+    NO_LABELS,
+    ClusterObject,
+    CustomFacts,
+    Facts,
+    OwnerReference,
+    PodFacts,
+    ServiceFacts,
+)
 from suture.model.references import POLICY_OF, SELECTING, parameters, selections_of
 from suture.model.selectors import Selector
 
@@ -214,6 +222,11 @@ class Readable(Storage):
         raw = self.facts_sets[self.rows_of.extra[row]]
         return selected(read_facts(raw), self.namespace(row)) if raw else ()
 
+    def chosen(self, row: int) -> dict[str, tuple[Selector, ...]]:
+        """Return what the object in a row, which is no pod, selects beside pods, by index key."""
+        raw = self.facts_sets[self.rows_of.extra[row]]
+        return chosen(read_facts(raw)) if raw else {}
+
     def selecting_rows(self, namespace: str, labels: Mapping[str, str]) -> list[int]:
         """Return the rows of what selects pods of these labels in their namespace."""
         found, others = self.selecting.candidates(namespace, labels)
@@ -319,3 +332,30 @@ def selected(facts: Facts | None, namespace: str) -> tuple[Selector, ...]:
         for one in selections_of(facts, namespace)
         if one.resource == PODS and one.namespace == namespace
     )
+
+
+def chosen(facts: Facts | None) -> dict[str, tuple[Selector, ...]]:
+    """Return what an object of these facts selects that is no pod, by the key of each type.
+
+    And a Service by the addresses that it was given, as if each were a label. WHY in the index of
+    pods' selectors: no namespace is called like such a key.
+    """
+    if type(facts) is ServiceFacts and facts.addresses:
+        return {ADDRESSES: tuple(Selector.of({one: ""}) for one in facts.addresses)}
+    if type(facts) is not CustomFacts or not facts.selections:
+        return {}
+    found: dict[str, tuple[Selector, ...]] = {}
+    for one in facts.selections:
+        if one.resource != PODS:
+            key = key_of(one.resource)
+            found[key] = (*found.get(key, ()), one.selector)
+    return found
+
+
+ADDRESSES: Final = "@"
+"""The key under which the index has Services by the addresses that they were given."""
+
+
+def key_of(resource: Resource) -> str:
+    """Return under which key the index has the selectors of objects of a type that are no pods."""
+    return f"@{resource}"

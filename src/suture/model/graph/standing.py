@@ -198,19 +198,24 @@ class Standing(Bulk):
                 break
         return found
 
-    def shared_facts(self, rows: Sequence[int]) -> tuple[Sequence[int], dict[int, Facts | None]]:
+    def shared_facts(
+        self, rows: Sequence[int], naming: Sequence[str] = ()
+    ) -> tuple[Sequence[int], dict[int, Facts | None]]:
         """Return a number for the facts of each of some objects of a type, no pods, and the facts.
 
-        Equal facts have one number and are read once.
+        Equal facts have one number and are read once. With `naming`, only those are read in which
+        one of these texts stands; the others are None.
         """
         if not rows:
             return (), {}
         numbers = self._graph.rows_of.extra.at(rows)
-        sets = self._graph.facts_sets
-        facts = {
-            number: unpack_facts(sets[number]) if sets[number] else None for number in set(numbers)
-        }
-        return numbers, facts
+        sets, words = self._graph.facts_sets, [one.encode() for one in naming]
+        found: dict[int, Facts | None] = {}
+        for number in set(numbers):
+            raw = sets[number]
+            wanted = raw and (not words or any(word in raw for word in words))
+            found[number] = unpack_facts(raw) if wanted else None
+        return numbers, found
 
     def classes_matching(self, namespace: str, selectors: Iterable[Selector]) -> list[int]:
         """Return the classes of a namespace's pods that any selector matches."""

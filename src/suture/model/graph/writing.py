@@ -6,13 +6,13 @@ links of its own. Whoever selects pods is linked to their classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Final
 
 from suture.model.graph.derived import DERIVES
 from suture.model.graph.places import POD_CLASSES, Kind
-from suture.model.graph.reading import Readable, selected
+from suture.model.graph.reading import Readable, chosen, selected
 from suture.model.graph.rows import (
     ALIVE,
     FINISHED,
@@ -128,6 +128,7 @@ class Writable(Readable):
             rows.extra[row] = self.facts_sets.use(pack_facts(facts))
             if type(facts) in SELECTING:
                 self._select(row, thing.key.namespace, selected(facts, thing.key.namespace))
+                self._choose(row, {}, chosen(facts))
             if kind.of_definitions and isinstance(facts, CrdFacts):
                 self.crd_of.setdefault(facts.resource, []).append(row)
         if kind.of_policies:
@@ -219,6 +220,7 @@ class Writable(Readable):
             packed = pack_facts(facts)
             if packed != self.facts_sets[before]:
                 had, will = self.selectors(row), selected(facts, thing.key.namespace)
+                self._choose(row, self.chosen(row), chosen(facts))
                 rows.extra[row] = self.facts_sets.swap(before, packed)
         if thing.owners or self.owners.out_head[row] >= 0:
             self.relink(self.owners, row, self.wanted_owners(thing))
@@ -251,6 +253,7 @@ class Writable(Readable):
             selectors = self.selectors(row)
             if selectors:
                 self.selecting.clear(row, self.places.namespace[place], selectors)
+            self._choose(row, self.chosen(row), {})
             self.label_sets.release(rows.labels[row])
             self.facts_sets.release(rows.extra[row])
             if kind.of_definitions:
@@ -375,6 +378,20 @@ class Writable(Readable):
             self.selecting.set(row, namespace, selectors)
             for class_row in self.classes_matching(namespace, selectors):
                 self.links.add(row, class_row, self.details.selects)
+
+    def _choose(
+        self,
+        row: int,
+        had: Mapping[str, tuple[Selector, ...]],
+        will: Mapping[str, tuple[Selector, ...]],
+    ) -> None:
+        """Note what a row selects beside pods, and forget what it `had` selected."""
+        if had == will:
+            return
+        for key, selectors in had.items():
+            self.selecting.clear(row, key, selectors)
+        for key, selectors in will.items():
+            self.selecting.set(row, key, selectors)
 
     def classes_matching(self, namespace: str, selectors: Iterable[Selector]) -> list[int]:
         """Return the rows of the pod classes of a namespace that any selector matches."""
