@@ -18,6 +18,7 @@ from suture.bench.reviews import (
     reconcile,
     repeated,
     service_delete,
+    updates_by_type,
 )
 from suture.bench.scene import Scene
 from suture.impact.estimate import estimate
@@ -31,8 +32,8 @@ TAKEN = 500
 """How many objects a delete of any type may take along to count: no more than a giant's row."""
 
 ASKED_TWICE = 2
-"""Each delete of any type is timed so often, and the lesser counts: what came in between is not
-its own."""
+"""Each write of any type is timed so often, and the lesser counts: what came in between is not its
+own."""
 
 LONG_US = 1_000
 """From which time on a type is told of while it is measured."""
@@ -51,11 +52,15 @@ def measure(setting: Setting, say: Say) -> Sample:
             times = _times(scene, case, setting.calls)
             found[f"{case.name}: median"] = Measured(quantile(times, 0.5), "µs CPU")
             found[f"{case.name}: p99"] = Measured(quantile(times, 0.99), "µs CPU")
-        say("deletes of every type")
-        times = sorted(one for case in deletes_by_type(cluster) for one in _few(scene, case, say))
-        found["delete of any type: median"] = Measured(quantile(times, 0.5), "µs CPU")
-        found["delete of any type: p99"] = Measured(quantile(times, 0.99), "µs CPU")
-        found["delete of any type: longest"] = Measured(times[-1], "µs CPU")
+        for sort, cases in (
+            ("delete", deletes_by_type(cluster)),
+            ("update", updates_by_type(cluster)),
+        ):
+            say(f"{sort}s of every type")
+            times = sorted(one for case in cases for one in _few(scene, case, sort, say))
+            found[f"{sort} of any type: median"] = Measured(quantile(times, 0.5), "µs CPU")
+            found[f"{sort} of any type: p99"] = Measured(quantile(times, 0.99), "µs CPU")
+            found[f"{sort} of any type: longest"] = Measured(times[-1], "µs CPU")
     finally:
         gc.unfreeze()
         gc.enable()
@@ -70,15 +75,15 @@ def _times(scene: Scene, case: Case, calls: int) -> list[float]:
     return [_timed(scene, body)[0] for body in asked][len(case.reviews) :]
 
 
-def _few(scene: Scene, case: Case, say: Say) -> list[float]:
-    """Return the time of each delete that takes few objects, in µs, and say the longest."""
+def _few(scene: Scene, case: Case, sort: str, say: Say) -> list[float]:
+    """Return the time of each write that takes few objects, in µs, and say the longest."""
     times = []
     for body in case.reviews:
         time_us, taken = min(_timed(scene, body) for _ in range(ASKED_TWICE))
         if taken <= TAKEN:
             times.append(time_us)
     if times and max(times) > LONG_US:
-        say(f"deletes of {case.name}: {max(times):.0f} µs at most")
+        say(f"{sort}s of {case.name}: {max(times):.0f} µs at most")
     return times
 
 

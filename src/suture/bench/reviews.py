@@ -29,6 +29,9 @@ from suture.model.objects import CrdFacts
 SAMPLED = 200
 """LIMIT: different objects behind one figure: the same few would stay in the processor's caches."""
 
+UPDATED = 10
+"""LIMIT: objects of a type of which updates are timed, as many each as its spec has fields."""
+
 DEPLOYMENT_PODS, NAMESPACE_OBJECTS, INSTANCES = 500, 5_000, 50_000
 """How large the giants are that are looked for; the nearest are taken."""
 
@@ -109,6 +112,31 @@ def deletes_by_type(cluster: Source) -> Iterator[Case]:
         reviews = tuple(_deletes(cluster, resource))
         if reviews:
             yield Case(str(resource), reviews, destructive=True)
+
+
+def updates_by_type(cluster: Source) -> Iterator[Case]:
+    """Yield updates of objects of every type, one case a type, by the type's name.
+
+    Of each object one that adds a label, one that leaves all of them out, and one for each field of
+    its spec, which is left out.
+    """
+    for resource in cluster.kinds:
+        reviews = tuple(
+            _review(cluster, resource, Operation.UPDATE, old, new)
+            for old in _sampled(cluster, resource)[:: SAMPLED // UPDATED]
+            for new in _rewritten(old)
+        )
+        if reviews:
+            yield Case(str(resource), reviews, destructive=False)
+
+
+def _rewritten(old: Object) -> Iterator[Object]:
+    meta, spec = old["metadata"], old.get("spec") or {}
+    labels = {**meta.get("labels", {}), "example.com/added": "yes"}
+    yield {**old, "metadata": {**meta, "labels": labels}}
+    yield {**old, "metadata": {name: said for name, said in meta.items() if name != "labels"}}
+    for field in spec:
+        yield {**old, "spec": {name: said for name, said in spec.items() if name != field}}
 
 
 def giants(cluster: Source, graph: Graph) -> tuple[Case, ...]:
