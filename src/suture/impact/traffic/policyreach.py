@@ -151,7 +151,7 @@ class Reach:
             for facts in facts_of(view.at(row))
         ]
         self._others = self._applying(others)
-        self._met: tuple[int, Policies, Policies] | None = None
+        self._met: dict[int, tuple[Policies, Policies]] = {}
         self._found: list[int] | None = None
 
     def _applying(self, policies: Policies) -> Policies:
@@ -223,16 +223,17 @@ class Reach:
     def _selecting(self, kind: int) -> tuple[Policies, Policies]:
         """Return the policies that select pods of a class, before and after.
 
-        WHY kept: five questions are asked of a class, one after the other.
+        WHY kept: many questions are asked of a class, and of all classes of a Service in turn.
         """
-        if self._met is None or self._met[0] != kind:
+        found = self._met.get(kind)
+        if found is None:
             labels = self._view.labels(kind)
             others, old, new = (
                 [one for one in policies if one.selector.matches(labels)]
                 for policies in (self._others, self._old, self._new)
             )
-            self._met = kind, [*others, *old], [*others, *new]
-        return self._met[1], self._met[2]
+            found = self._met[kind] = [*others, *old], [*others, *new]
+        return found
 
 
 def _of_space(view: GraphView, kind: Resource, space: str) -> Sequence[int]:
