@@ -10,6 +10,7 @@ from support.asking import effects, impact_of, update
 from support.cluster import namespace, service, view_of, workload
 from support.writes import Body, body, trimmed
 from suture.impact.effects import ScopeWidened
+from suture.impact.traffic.policyreach import CLASSES_ASKED
 from suture.model.facts import NetworkPolicyFacts
 from suture.model.names import (
     ADMIN_POLICIES,
@@ -170,3 +171,11 @@ def test_calico_in_a_namespace() -> None:
     assert isinstance(inner.facts, NetworkPolicyFacts)
     (peer,) = inner.facts.peers
     assert (peer.namespace, peer.everywhere) == ("shop", False)
+
+
+def test_of_very_many_sorts_of_pods_not_each_is_asked() -> None:
+    """What so many have in common says it of the rest: nobody waits until all were asked."""
+    many = [one for number in range(CLASSES_ASKED) for one in workload(f"w{number}", "shop")]
+    made = calico(CALICO_POLICIES, "shop", selector="all()", types=["Egress"])
+    ((part, newly, owners),) = shut(made, *many)
+    assert (part, "dns" in newly, owners) == ("egress", True, CLASSES_ASKED)

@@ -14,6 +14,7 @@ import msgspec
 from suture.lab.incident import ACCOUNT
 from suture.model.graph import Graph, GraphView
 from suture.model.names import (
+    CILIUM_CLUSTER_POLICIES,
     CRDS,
     DEPLOYMENTS,
     NAMESPACES,
@@ -28,6 +29,9 @@ from suture.model.objects import CrdFacts
 
 SAMPLED = 200
 """LIMIT: different objects behind one figure: the same few would stay in the processor's caches."""
+
+POLICY_KIND = Gvk("cilium.io", "v2", "CiliumClusterwideNetworkPolicy")
+"""A kind that made clusters have none of: the policies of theirs are each of a namespace."""
 
 UPDATED = 10
 """LIMIT: objects of a type of which updates are timed, as many each as its spec has fields."""
@@ -146,7 +150,25 @@ def giants(cluster: Source, graph: Graph) -> tuple[Case, ...]:
         _template_change(cluster, DEPLOYMENT_PODS),
         _largest_namespace(cluster, graph, NAMESPACE_OBJECTS),
         _definition_near(cluster, graph, INSTANCES),
+        _cluster_policy(cluster),
     )
+
+
+def _cluster_policy(cluster: Source) -> Case:
+    """Return a policy that closes all pods of all namespaces to all but some that are not there."""
+    few = [{"matchLabels": {"example.com/there": "no"}}]
+    made = {
+        "apiVersion": "cilium.io/v2",
+        "kind": POLICY_KIND.kind,
+        "metadata": {"name": "closed", "uid": "705ab4f5-6393-11e8-b7cc-42010a800003"},
+        "spec": {
+            "endpointSelector": {},
+            "ingress": [{"fromEndpoints": few}],
+            "egress": [{"toEndpoints": few}],
+        },
+    }
+    review = _review(cluster, CILIUM_CLUSTER_POLICIES, Operation.CREATE, made, made)
+    return Case("policy of the whole cluster", (review,), destructive=True)
 
 
 def _near(cluster: Source, pods: int) -> Object:
@@ -245,7 +267,7 @@ def _review(
     *,
     dry_run: bool = False,
 ) -> bytes:
-    gvk: Gvk = cluster.kinds[resource]
+    gvk = cluster.kinds.get(resource, POLICY_KIND)
     kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
     endpoint = {"group": resource.group, "version": gvk.version, "resource": resource.plural}
     deletes = operation is Operation.DELETE
@@ -266,7 +288,7 @@ def _review(
             "extra": {"authentication.kubernetes.io/pod-name": ["balancer-operator-0"]},
         },
         "object": new,
-        "oldObject": old,
+        "oldObject": None if operation is Operation.CREATE else old,
         "dryRun": dry_run,
         "options": {
             "kind": "DeleteOptions" if deletes else "UpdateOptions",

@@ -24,6 +24,7 @@ from suture.impact.traffic.policyreach import (
     facts_of,
     for_anybody,
     in_space,
+    share,
     spaces_of,
     written_policies,
 )
@@ -80,8 +81,9 @@ def _effects(
     owners: dict[str, set[int]] = {"egress": set(), "ingress": set()}
     anywhere: dict[TrafficRule, bool] = {}
     had = has = 0
-    for space in spaces_of(view, source, (*old, *new)):
-        reach = _Losses(scene, source.key, space, old, new, anywhere)
+    spaces = spaces_of(view, source, (*old, *new))
+    for space in spaces:
+        reach = _Losses(scene, source.key, space, old, new, share(spaces), anywhere)
         had, has = had + reach.matched(old), has + reach.matched(new)
         for part, kind, losses in reach.losses():
             lost[part].update(dict.fromkeys(losses))
@@ -121,9 +123,10 @@ class _Losses(Reach):
         space: str,
         old: Policies,
         new: Policies,
+        most: int,
         anywhere: dict[TrafficRule, bool],
     ) -> None:
-        super().__init__(scene, source, space, old, new)
+        super().__init__(scene, source, space, old, new, most)
         self._anywhere = anywhere
 
     def losses(self) -> Iterator[tuple[str, int, list[str]]]:
