@@ -78,7 +78,6 @@ CALICO = NetworkPolicyFacts(
     WEB,
     ingress=True,
     egress=True,
-    peers=(Selection(names.PODS, "golden", DB),),
     rules=(
         TrafficRule(egress=False, pods=(Selection(names.PODS, "golden", DB),)),
         TrafficRule(egress=True, blocks=("outside",), ports=(TrafficPort("TCP", 443),)),
@@ -144,10 +143,6 @@ FACTS: dict[str, Facts | None] = {
     "cilium-policy": NetworkPolicyFacts(
         WEB,
         egress=True,
-        peers=(
-            Selection(names.PODS, "", Selector.of({"k8s-app": "kube-dns"}), SYSTEM),
-            Selection(names.PODS, "golden", DB),
-        ),
         rules=(
             TrafficRule(
                 egress=True,
@@ -164,7 +159,6 @@ FACTS: dict[str, Facts | None] = {
     ),
     "admin-policy": NetworkPolicyFacts(
         egress=True,
-        peers=(DNS_PODS,),
         rules=(TrafficRule(egress=True, pods=(DNS_PODS,), ports=(TrafficPort("UDP", 53),)),),
         namespaces=Selector(),
     ),
@@ -181,7 +175,6 @@ FACTS: dict[str, Facts | None] = {
     "peer-authentication": NetworkPolicyFacts(
         PROXIED,
         ingress=True,
-        any_peer=True,
         rules=(
             TrafficRule(egress=False),
             TrafficRule(egress=False, ports=(TrafficPort("TCP", 8080),)),
@@ -190,7 +183,6 @@ FACTS: dict[str, Facts | None] = {
     "authorization-policy": NetworkPolicyFacts(
         PROXIED,
         ingress=True,
-        peers=(TWO_SPACES,),
         rules=(
             TrafficRule(egress=False, pods=(TWO_SPACES,)),
             TrafficRule(egress=False, blocks=("outside",)),
@@ -208,11 +200,6 @@ FACTS: dict[str, Facts | None] = {
         WEB,
         ingress=True,
         egress=True,
-        peers=(
-            Selection(names.PODS, "golden", DB),
-            Selection(names.PODS, "", Selector(), Selector()),
-        ),
-        any_peer=True,
         rules=(
             TrafficRule(
                 egress=False,

@@ -302,11 +302,11 @@ def test_a_disruption_budget_tells_its_counters() -> None:
         ({"podSelector": {}, "policyTypes": ["Egress"]}, NetworkPolicyFacts(egress=True)),
         (
             {"podSelector": {}, "ingress": [{}]},
-            NetworkPolicyFacts(ingress=True, any_peer=True, rules=(TrafficRule(egress=False),)),
+            NetworkPolicyFacts(ingress=True, rules=(TrafficRule(egress=False),)),
         ),
         (
             {"podSelector": {}, "ingress": [{"from": []}], "egress": None},
-            NetworkPolicyFacts(ingress=True, any_peer=True, rules=(TrafficRule(egress=False),)),
+            NetworkPolicyFacts(ingress=True, rules=(TrafficRule(egress=False),)),
         ),
         (
             {"podSelector": {}, "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]},
@@ -318,7 +318,6 @@ def test_a_disruption_budget_tells_its_counters() -> None:
             {"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}]}]},
             NetworkPolicyFacts(
                 ingress=True,
-                peers=(Selection(names.PODS, "shop", ANY),),
                 rules=(TrafficRule(egress=False, pods=(Selection(names.PODS, "shop", ANY),)),),
             ),
         ),
@@ -326,7 +325,6 @@ def test_a_disruption_budget_tells_its_counters() -> None:
             {"podSelector": {}, "ingress": [{"from": [{"namespaceSelector": {}}]}]},
             NetworkPolicyFacts(
                 ingress=True,
-                peers=(Selection(names.PODS, "", ANY, ANY),),
                 rules=(TrafficRule(egress=False, pods=(Selection(names.PODS, "", ANY, ANY),)),),
             ),
         ),
@@ -347,7 +345,6 @@ def test_a_disruption_budget_tells_its_counters() -> None:
             },
             NetworkPolicyFacts(
                 egress=True,
-                any_peer=True,
                 rules=(
                     TrafficRule(
                         egress=True,

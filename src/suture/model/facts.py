@@ -119,18 +119,19 @@ class NetworkPolicyFacts(
 ):
     """What a NetworkPolicy adds: whose traffic it limits, and the pods that it lets through.
 
-    Peers that are address blocks are no pods and are left out of `peers`. `any_peer`: a rule names
-    no peer at all, which lets everybody through. `rules` say the same by direction and port.
     `namespaces`: of a policy of the whole cluster, those whose pods it selects; None: its own.
     """
 
     selector: Selector = Selector()
     ingress: bool = False
     egress: bool = False
-    peers: tuple[Selection, ...] = ()
-    any_peer: bool = False
     rules: tuple[TrafficRule, ...] = ()
     namespaces: Selector | None = None
+
+    @property
+    def peers(self) -> tuple[Selection, ...]:
+        """The pods that rules name, each once; peers that are address blocks are none."""
+        return tuple(dict.fromkeys(peer for rule in self.rules for peer in rule.pods))
 
 
 class AutoscalerFacts(

@@ -131,24 +131,16 @@ def network_policy(
         return None
     # SOURCE: networking/v1 defaulting: ingress always, egress where there are rules for it.
     types = spec.policy_types or (("Ingress", "Egress") if spec.egress else ("Ingress",))
-    peers = [rule.source for rule in spec.ingress or ()] + [rule.to for rule in spec.egress or ()]
+    ingress, egress = "Ingress" in types, "Egress" in types
+    let_in = (spec.ingress or ()) if ingress else ()
+    let_out = (spec.egress or ()) if egress else ()
     return NetworkPolicyFacts(
         selector_of(spec.pod_selector) or Selector(),
-        "Ingress" in types,
-        "Egress" in types,
-        tuple(dict.fromkeys(one for some in peers for one in _selected(some or (), namespace))),
-        any(not some for some in peers),
+        ingress,
+        egress,
         (
-            *(
-                rule.value(namespace, egress=False)
-                for rule in spec.ingress or ()
-                if "Ingress" in types
-            ),
-            *(
-                rule.value(namespace, egress=True)
-                for rule in spec.egress or ()
-                if "Egress" in types
-            ),
+            *(rule.value(namespace, egress=False) for rule in let_in),
+            *(rule.value(namespace, egress=True) for rule in let_out),
         ),
     )
 

@@ -139,13 +139,10 @@ def _facts(
     chosen: _Labels | None, rules: Iterable[TrafficRule], spaces: Selector | None
 ) -> NetworkPolicyFacts:
     own = Selector.of((chosen.match_labels if chosen is not None else None) or {})
-    rules = tuple(rules)
     return NetworkPolicyFacts(
         selector=Selector((*own.requirements, Requirement(MODE_LABEL, Operator.EXISTS, ()))),
         ingress=True,
-        peers=tuple(dict.fromkeys(peer for rule in rules for peer in rule.pods)),
-        any_peer=any(rule.anybody for rule in rules),
-        rules=rules,
+        rules=tuple(rules),
         namespaces=spaces,
     )
 

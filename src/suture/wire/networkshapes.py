@@ -48,14 +48,11 @@ def _policy(
     pods: Selector, spaces: Selector | None, closed: frozenset[bool], rules: Iterable[TrafficRule]
 ) -> NetworkPolicyFacts:
     """Return facts; `closed` are the directions that are closed, True for egress."""
-    found = tuple(rules)
     return NetworkPolicyFacts(
         selector=pods,
         ingress=False in closed,
         egress=True in closed,
-        peers=tuple(dict.fromkeys(peer for rule in found for peer in rule.pods)),
-        any_peer=any(rule.anybody for rule in found),
-        rules=found,
+        rules=tuple(rules),
         namespaces=spaces,
     )
 

@@ -17,7 +17,7 @@ from suture.model.objects import ClusterObject
 from suture.wire.snapshot import Header, Sections, SnapshotCorruptError
 
 LAYOUT = "objects"
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Raised when what is written would be read wrongly, not merely in part, by who knows the last."""
 
 TYPES = "types"

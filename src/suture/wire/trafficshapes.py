@@ -97,8 +97,6 @@ def cilium_policy(doc: CiliumDocument, namespace: str, _labels: Mapping[str, str
         selector=pods,
         ingress=closes.ingress is not False and _there(spec.ingress, spec.ingress_deny),
         egress=closes.egress is not False and _there(spec.egress, spec.egress_deny),
-        peers=tuple(dict.fromkeys(peer for rule in rules for peer in rule.pods)),
-        any_peer=any(rule.anybody for rule in rules),
         rules=rules,
         namespaces=None if namespace else spaces,
     )

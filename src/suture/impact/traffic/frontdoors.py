@@ -68,6 +68,7 @@ class _Doors:
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
+        self._asked = Asked(view)
 
     def routes(self, service: int) -> list[int]:
         """Return the routes that lead to a Service and are not going."""
@@ -89,7 +90,7 @@ class _Doors:
             for kind in view.classes_selected(service)
             if view.running_alike(kind)[1]
         ]
-        on_host = any(Asked(view).of(view.one_alike(kind)).host_network for kind in kinds)
+        on_host = any(self._asked.of(view.one_alike(kind)).host_network for kind in kinds)
         return [] if on_host else kinds
 
     def asking(self, service: int) -> Allows | None:

@@ -19,13 +19,10 @@ from suture.impact.scene import Scene, victim_of
 from suture.impact.traffic.policyreach import (
     NAMESPACES_ASKED,
     NETWORKS,
-    Policies,
     Reach,
-    facts_of,
+    Written,
     for_anybody,
     in_space,
-    share,
-    spaces_of,
     written_policies,
 )
 from suture.impact.traffic.spaces import namespace_labels
@@ -35,9 +32,7 @@ from suture.model.names import (
     KUBE_SYSTEM,
     NAMESPACES,
     SERVICES,
-    ObjectKey,
 )
-from suture.model.objects import ClusterObject
 from suture.model.selectors import Selector
 from suture.model.traffic import TrafficRule
 
@@ -52,7 +47,7 @@ API_PORTS: Final = ((443, "TCP", "https"), (6443, "TCP", "https"))
 def traffic_effects(scene: Scene) -> Iterator[ScopeWidened]:
     """Yield what a written or removed policy takes from running pods, by direction."""
     for written in written_policies(scene):
-        yield from _effects(scene, *written)
+        yield from _effects(scene, written)
 
 
 def shut_to_api(scene: Scene, reaches: Sequence[Reach]) -> Iterator[int]:
@@ -72,19 +67,16 @@ def shut_to_api(scene: Scene, reaches: Sequence[Reach]) -> Iterator[int]:
             yield from reach.shut_to(lambda _row: lets_in)
 
 
-def _effects(
-    scene: Scene, source: ClusterObject, before: ClusterObject | None, after: ClusterObject | None
-) -> Iterator[ScopeWidened]:
-    """Yield what pods lose by one policy, as it was and as it will be, by direction."""
-    view, old, new = scene.view, facts_of(before), facts_of(after)
+def _effects(scene: Scene, written: Written) -> Iterator[ScopeWidened]:
+    """Yield what pods lose by one policy, by direction."""
+    view = scene.view
     lost: dict[str, dict[str, None]] = {"egress": {}, "ingress": {}}
     owners: dict[str, set[int]] = {"egress": set(), "ingress": set()}
     anywhere: dict[TrafficRule, bool] = {}
     had = has = 0
-    spaces = spaces_of(view, source, (*old, *new))
-    for space in spaces:
-        reach = _Losses(scene, source.key, space, old, new, share(spaces), anywhere)
-        had, has = had + reach.matched(old), has + reach.matched(new)
+    for space in written.spaces:
+        reach = _Losses(scene, written, space, anywhere)
+        had, has = had + reach.matched(written.old), has + reach.matched(written.new)
         for part, kind, losses in reach.losses():
             lost[part].update(dict.fromkeys(losses))
             if part == "ingress" and "dns" in losses:
@@ -96,7 +88,7 @@ def _effects(
     for part, newly in lost.items():
         if newly:
             yield ScopeWidened(
-                source=victim_of(source),
+                source=victim_of(written.source),
                 what="network-policy",
                 part=part,
                 fail_closed=True,
@@ -105,7 +97,7 @@ def _effects(
                 matched_before=had,
                 matched_after=has,
                 owners=len(owners[part]),
-                created=before is None,
+                created=written.created,
                 confidence=Confidence.BOUNDED,
             )
 
@@ -116,17 +108,10 @@ class _Losses(Reach):
     `anywhere`: of rules, whether they name anybody who is there; the same from each namespace.
     """
 
-    def __init__(  # noqa: PLR0917 those of a reach, and what all of them share
-        self,
-        scene: Scene,
-        source: ObjectKey,
-        space: str,
-        old: Policies,
-        new: Policies,
-        most: int,
-        anywhere: dict[TrafficRule, bool],
+    def __init__(
+        self, scene: Scene, written: Written, space: str, anywhere: dict[TrafficRule, bool]
     ) -> None:
-        super().__init__(scene, source, space, old, new, most)
+        super().__init__(scene, written, space)
         self._anywhere = anywhere
 
     def losses(self) -> Iterator[tuple[str, int, list[str]]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from suture.impact.ground.change import Change
 from suture.impact.ground.fit import Asked
@@ -89,17 +89,7 @@ def closes(change: Change) -> bool:
 
 def reaches_of(scene: Scene) -> list[Reach]:
     """Return where the policies reach that are written or removed, by namespace."""
-    found = []
-    for source, before, after in written_policies(scene):
-        old, new = facts_of(before), facts_of(after)
-        spaces = spaces_of(scene.view, source, (*old, *new))
-        found += [Reach(scene, source.key, one, old, new, share(spaces)) for one in spaces]
-    return found
-
-
-def share(spaces: Sequence[str]) -> int:
-    """Return how many classes of pods each of some namespaces is asked for."""
-    return max(1, CLASSES_ASKED // len(spaces)) if spaces else 0
+    return [Reach(scene, one, space) for one in written_policies(scene) for space in one.spaces]
 
 
 def is_for(view: GraphView, rule: TrafficRule, kind: int) -> bool:
@@ -114,25 +104,52 @@ def is_for(view: GraphView, rule: TrafficRule, kind: int) -> bool:
     return any(in_space(one, space, spaces) and one.selector.matches(labels) for one in rule.pods)
 
 
-def written_policies(
-    scene: Scene,
-) -> Iterator[tuple[ClusterObject, ClusterObject | None, ClusterObject | None]]:
-    """Yield the policies that are written or removed: each, as it was, and as it will be."""
-    made = scene.change.rewritten
+class Written(NamedTuple):
+    """A policy that is written or removed: what it said, what it will say, and of which pods.
+
+    `spaces`: the namespaces whose pods it may select, before or after. `created`: it was not there.
+    """
+
+    source: ClusterObject
+    old: Policies
+    new: Policies
+    spaces: Sequence[str]
+    created: bool
+
+    @property
+    def most(self) -> int:
+        """How many classes of pods are asked in each of its namespaces."""
+        return max(1, CLASSES_ASKED // max(1, len(self.spaces)))
+
+
+def written_policies(scene: Scene) -> Iterator[Written]:
+    """Yield the policies that are written or removed."""
+    made, view = scene.change.rewritten, scene.view
     if scene.change.direct:
         # Of a namespace that goes the pods go too.
         for row in scene.change.direct:
-            if scene.view.resource(row) in POLICIES:
-                thing = scene.view.at(row)
-                yield thing, thing, None
+            if view.resource(row) in POLICIES:
+                thing = view.at(row)
+                yield _written(view, thing, thing, None)
     elif made is not None:
-        yield made.after, made.before, made.after
+        yield _written(view, made.after, made.before, made.after)
 
 
-def spaces_of(view: GraphView, source: ClusterObject, policies: Policies) -> list[str]:
-    """Return the namespaces whose pods a policy may select."""
-    if source.key.namespace and all(one.namespaces is None for one in policies):
-        return [source.key.namespace]
+def _written(
+    view: GraphView,
+    source: ClusterObject,
+    before: ClusterObject | None,
+    after: ClusterObject | None,
+) -> Written:
+    old, new = facts_of(before), facts_of(after)
+    spaces = _spaces_of(view, source.key.namespace, (*old, *new))
+    return Written(source, old, new, spaces, before is None)
+
+
+def _spaces_of(view: GraphView, own: str, policies: Policies) -> list[str]:
+    """Return the namespaces whose pods a policy of one, or of the whole cluster, may select."""
+    if own and all(one.namespaces is None for one in policies):
+        return [own]
     return [
         view.name(row)
         for row in view.rows(NAMESPACES)[:NAMESPACES_ASKED]
@@ -144,22 +161,14 @@ def spaces_of(view: GraphView, source: ClusterObject, policies: Policies) -> lis
 
 
 class Reach:
-    """The pods of one namespace before and after a policy is written, at `most` so many classes."""
+    """The pods of one namespace before and after a policy is written."""
 
-    def __init__(  # noqa: PLR0917 what a policy is, was, and where
-        self,
-        scene: Scene,
-        source: ObjectKey,
-        space: str,
-        old: Policies,
-        new: Policies,
-        most: int,
-    ) -> None:
-        self._most = None if space == KUBE_SYSTEM else most
-        self.of, self._view, self._space = source.resource, scene.view, space
-        self._labels = namespace_labels(scene.view, space)
-        self._old, self._new = self._applying(old), self._applying(new)
-        view, gone = scene.view, set(scene.change.direct)
+    def __init__(self, scene: Scene, written: Written, space: str) -> None:
+        view, source, gone = scene.view, written.source.key, set(scene.change.direct)
+        self._most = None if space == KUBE_SYSTEM else written.most
+        self.of, self._view, self._space = source.resource, view, space
+        self._labels = namespace_labels(view, space)
+        self._old, self._new = self._applying(written.old), self._applying(written.new)
         layer = next(one for one in LAYERS if source.resource in one)
         rows = [row for kind in layer for row in _of_space(view, kind, space)]
         others = [

@@ -245,8 +245,7 @@ class Bulk(Naming):
 
     def choosers(self, resource: Resource) -> list[int]:
         """Return what selects objects of a type, no pods, by whatever labels; each once."""
-        there = self._graph.selecting.index.get(key_of(resource), {})
-        found = dict.fromkeys(one if one >= 0 else ~one for rows in there.values() for one in rows)
+        found = self._graph.selecting.rows(key_of(resource))
         return [row for row in found if not self._flags[row] & self._leaving]
 
     def selecting_class(self, kind: int, resource: Resource) -> list[int]:

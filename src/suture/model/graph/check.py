@@ -150,11 +150,10 @@ def _classes(graph: Graph) -> None:
                     }
     _same("who selects which class", drawn, wanted)
     noted = {
-        (key, entry if entry >= 0 else ~entry)
-        for key, there in graph.selecting.index.items()
+        (key, row)
+        for key in graph.selecting.index
         if key.startswith("@")
-        for entries in there.values()
-        for entry in entries
+        for row in graph.selecting.rows(key)
     }
     choosing = {
         (key, row)

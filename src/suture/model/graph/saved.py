@@ -34,7 +34,7 @@ Block = bytes | bytearray | memoryview
 _CHAINS = ("heads", "next", "previous")
 _PARTS_OF_TABLE = ("sizes", "counts", "slots")
 
-VERSION = 9
+VERSION = 10
 """Raised with every change of what a column means."""
 
 

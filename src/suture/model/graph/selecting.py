@@ -125,6 +125,15 @@ class Selecting:
                     found[entry] = None
         return sure, list(found)
 
+    def rows(self, namespace: str) -> list[int]:
+        """Return all rows that are noted for a namespace, by whatever pair; each once."""
+        there = self.index.get(namespace, {})
+        return list(
+            dict.fromkeys(
+                entry if entry >= 0 else ~entry for entries in there.values() for entry in entries
+            )
+        )
+
 
 ANYTHING: Final = ""
 """The key of selectors without such a pair: every pod of the namespace is a candidate."""
