@@ -204,3 +204,42 @@ def test_the_policies_of_cilium() -> None:
     made = body("CiliumNetworkPolicy", "shut", "shop", spec=spec)
     shut = trimmed(CILIUM_POLICIES, {**made, "apiVersion": "cilium.io/v2"})
     assert told(shut, ingress()) == [("shop", 2)]
+
+
+ANYWHERE: Body = {"ipBlock": {"cidr": "0.0.0.0/0"}}
+"""Whoever comes from outside, as a rule may name them."""
+
+
+def guarding(*peers: Body) -> ClusterObject:
+    """Make a policy that says who comes in to the front itself."""
+    spec = {"podSelector": {}, "policyTypes": ["Ingress"]}
+    made = body("NetworkPolicy", "in", "edge", spec={**spec, "ingress": [{"from": list(peers)}]})
+    return trimmed(NETWORK_POLICIES, {**made, "apiVersion": "networking.k8s.io/v1"})
+
+
+@pytest.mark.parametrize(
+    ("made", "there", "shut"),
+    [
+        pytest.param(guarding(SHOP), [front()], True, id="pods alone come in"),
+        pytest.param(guarding(SHOP, ANYWHERE), [front()], False, id="whoever comes from outside"),
+        pytest.param(guarding(SHOP), [front("ClusterIP", {})], False, id="no balancer"),
+        pytest.param(guarding(SHOP), [front(status={})], False, id="it has no address yet"),
+    ],
+)
+def test_a_balancer_that_nobody_from_outside_reaches(
+    made: ClusterObject, there: list[ClusterObject], *, shut: bool
+) -> None:
+    """It is its own route: no other leads there."""
+    pods = workload("front", "edge", replicas=2)
+    view = view_of(namespace("edge"), namespace("shop"), pods, there)
+    found = effects(impact_of(update(None, made), view), RouteBroken)
+    assert [(one.route.name, one.service.name, one.shut) for one in found] == (
+        [("front", "front", True)] if shut else []
+    )
+
+
+def test_a_balancer_that_another_policy_leaves_open() -> None:
+    pods = workload("front", "edge", replicas=2)
+    view = view_of(namespace("edge"), pods, front(), guarding(ANYWHERE))
+    other = replace(guarding(SHOP), key=replace(guarding(SHOP).key, name="more"), uid="more")
+    assert effects(impact_of(update(None, other), view), RouteBroken) == []

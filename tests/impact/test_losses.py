@@ -439,6 +439,24 @@ def test_a_set_that_is_scaled_under_its_majority() -> None:
     assert of_change(Change(resized=Resized(row, 5, 3)), view, QuorumLost) == []
 
 
+@pytest.mark.parametrize(
+    ("members", "data", "asked"), [(9, False, True), (10, False, False), (10, True, True)]
+)
+def test_a_large_set_without_data_is_a_pool(members: int, *, data: bool, asked: bool) -> None:
+    """Who votes does so among few; what holds data needs those that have it."""
+    claim = Need(Edge.CLAIM, ObjectKey(CLAIMS, "shop", "data"))
+    things = [
+        msgspec.structs.replace(one, needs=(claim,)) if data and one.key.resource == PODS else one
+        for one in stateful(members, members)
+    ]
+    view = view_of(things)
+    row = row_of(view, things[0])
+    pods = tuple(row_of(view, one) for one in things[1:])
+
+    for change in (Change(resized=Resized(row, members, 3)), Change(pods[3:])):
+        assert bool(of_change(change, view, QuorumLost)) is asked
+
+
 # ---------------------------------------------------------------- data
 
 

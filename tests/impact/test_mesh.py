@@ -138,9 +138,10 @@ def test_who_may_ask(spec: Body, found: list[str]) -> None:
 
 
 def test_who_may_ask_of_the_whole_mesh() -> None:
-    assert told(authorized({}, ROOT), front=PROXIED) == ["shop"]
-    own = {"rules": [{"from": [{"source": {"namespaces": ["edge"]}}]}]}
-    assert told(authorized({}, ROOT), authorized(own), front=PROXIED) == []
+    assert told(authorized({}, ROOT), front=PROXIED) == ["shop", "front"]
+    own = authorized({"rules": [{"from": [{"source": {"namespaces": ["edge"]}}]}]})
+    assert told(authorized({}, ROOT), own, front=PROXIED) == ["front"]
+    assert told(authorized({}, ROOT), own, authorized({"rules": [{}]}, "edge"), front=PROXIED) == []
 
 
 def test_odd_policies_say_nothing() -> None:

@@ -206,6 +206,10 @@ def test_a_role_is_emptied() -> None:
         (account("job-controller", "kube-system"), True),
         (group("team-a"), None),
         (group("system:serviceaccounts:shop"), None),
+        (group("system:authenticated"), True),
+        (group("system:authenticated:oauth"), None),
+        (group("system:unauthenticated"), None),
+        ({"kind": "User", "name": "system:anonymous"}, None),
     ],
 )
 def test_the_control_plane_is_always_at_work(subject: dict[str, str], system: bool | None) -> None:
@@ -213,6 +217,14 @@ def test_the_control_plane_is_always_at_work(subject: dict[str, str], system: bo
     one = binding("b", "reader", subject)
     found = lost(delete(one), graph_of(READER, one))
     assert [one.system for one in found] == ([] if system is None else [system])
+
+
+def test_whoever_asks_by_a_binding_of_the_api_servers_own() -> None:
+    """So balancers ask it whether it is well, without a name."""
+    made = binding("b", "reader", group("system:unauthenticated"))
+    own = msgspec.structs.replace(made, labels={"kubernetes.io/bootstrapping": "rbac-defaults"})
+    (found,) = lost(delete(own), graph_of(READER, own))
+    assert found.system
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from support.asking import effects, impact_of
 from support.cluster import operator, thing, view_of
 from support.writes import body, trimmed, write
-from suture.impact.effects import ObjectsRemoved
-from suture.model.names import NODES, PODS, Resource
-from suture.model.objects import NodeFacts, PodFacts
+from suture.impact.effects import EntriesDropped, ObjectsRemoved
+from suture.model.names import CRDS, NODES, PODS, Resource
+from suture.model.objects import CrdFacts, NodeFacts, PodFacts
 
 BLOCKS = Resource("crd.net.example.com", "ipamblocks")
 AFFINITIES = Resource("crd.net.example.com", "blockaffinities")
@@ -144,3 +144,37 @@ def test_what_is_no_pool_may_count_what_it_likes() -> None:
     quotas = Resource("lb.example.com", "quotas")
     form = {"apiVersion": "lb.example.com/v1", "status": {"used": 3}}
     assert wanted(quotas, body("Quota", "production", "lb", **form)) == 0
+
+
+ADDRESS_POOLS = Resource("ipam.example.com", "ippools")
+RUNNING_MORE = [
+    replace(RUNNING, key=replace(RUNNING.key, name=f"web-{at}"), uid=f"web-{at}") for at in range(4)
+]
+
+
+def allotted(*pods: int, namespace: str = "prod") -> Any:
+    given = {f"{at + 10}": {"podref": f"{namespace}/web-{at}", "ifname": "net1"} for at in pods}
+    spec = {"range": "10.3.8.0/24", "allocations": given}
+    return body("IPPool", "signalling", "net", apiVersion="ipam.example.com/v1", spec=spec)
+
+
+def struck(old: Any, new: Any, *pods: Any) -> list[tuple[int, int, tuple[str, ...]]]:
+    facts = CrdFacts(ADDRESS_POOLS, "IPPool", namespaced=True)
+    definition = thing(CRDS, str(ADDRESS_POOLS), facts=facts)
+    view = view_of(definition, trimmed(ADDRESS_POOLS, old), *pods)
+    found = impact_of(write(ADDRESS_POOLS, old, new, by=COLLECTOR), view, by=COLLECTOR)
+    told = effects(found, EntriesDropped)
+    assert all(one.critical and not one.readers for one in told)
+    return [(one.before, one.dropped, one.entries) for one in told]
+
+
+def test_pods_that_run_are_struck_from_a_pool() -> None:
+    """Of those that ended nothing is told, nor of one alone, whose network may be down already."""
+    all_four = allotted(0, 1, 2, 3)
+    names = ("prod/web-1", "prod/web-2", "prod/web-3")
+    assert struck(all_four, allotted(0), *RUNNING_MORE) == [(4, 3, names)]
+    assert struck(all_four, allotted(0), *RUNNING_MORE[:3]) == [(3, 2, names[:2])]
+    assert struck(all_four, allotted(0, 1, 2), *RUNNING_MORE) == []
+    assert struck(all_four, allotted(0), *RUNNING_MORE[:2]) == []
+    assert struck(allotted(0), all_four, *RUNNING_MORE) == []
+    assert struck(all_four, allotted(0, namespace="other"), *RUNNING_MORE[:1]) == []

@@ -691,6 +691,32 @@ def test_a_selector_that_a_delivery_was_asked_to_turn() -> None:
     assert (alone.explained, alone.manager_lives) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("group", "reads", "explained"),
+    [
+        pytest.param("external.metrics.k8s.io", (), True, id="no autoscaler goes by it"),
+        pytest.param("external.metrics.k8s.io", ("external.metrics.k8s.io",), False, id="one does"),
+        pytest.param("metrics.k8s.io", (), False, id="others ask it too"),
+    ],
+)
+def test_an_api_for_autoscalers_that_none_goes_by(
+    group: str, reads: tuple[str, ...], *, explained: bool
+) -> None:
+    """Whose it is by its release, another may answer for: nobody asks."""
+    marks = charted("adapter", f"v1.{group}", API_SERVICES, "APIService")
+    spec = {"group": group, "version": "v1"}
+    old = {**marks, "spec": {**spec, "service": {"name": "adapter", "namespace": "prod"}}}
+    new = {**marks, "spec": {**spec, "service": {"name": "other", "namespace": "prod"}}}
+    need = Need(Edge.SCALES, ObjectKey(DEPLOYMENTS, "prod", "web"))
+    scaler = thing(AUTOSCALERS, "web", "prod", facts=AutoscalerFacts(1, 9, reads=reads))
+    scaler = replace(scaler, needs=(need,))
+    things = [trimmed(API_SERVICES, old), trimmed(SECRETS, release("adapter")), *workload("web")]
+
+    (found,) = told(view_of(things, scaler), write(API_SERVICES, old, new), STRANGER)
+
+    assert (found.what, found.explained) == ("selector", explained)
+
+
 def test_a_selector_that_a_part_of_the_release_moves() -> None:
     """Who fails a database over runs as an account that its release brought."""
     marks = charted("db", "db", SERVICES, "Service")

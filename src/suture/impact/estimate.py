@@ -39,6 +39,7 @@ from suture.impact.losses.removal import removal_effects
 from suture.impact.losses.rounds import reach_effects
 from suture.impact.losses.stuck import stuck_effects
 from suture.impact.losses.versions import struck_effects
+from suture.impact.nodes.annotated import annotations_wiped, rewrites_annotations, rewrites_node
 from suture.impact.nodes.capacity import capacity_effects, may_hold_room, touches_nodes
 from suture.impact.nodes.consensus import consensus_effects
 from suture.impact.ordinary.finalizers import finalizer_effects, lifts_finalizers
@@ -185,6 +186,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(frozenset({"entries_dropped"}), sets_default, preempting_effects),
     Family(frozenset({"entries_dropped"}), writes_status, unpublished_effects),
     Family(frozenset({"entries_dropped"}), rewrites_service, addresses_resorted),
+    Family(frozenset({"entries_dropped"}), rewrites_node, annotations_wiped),
     Family(frozenset({"reference_broken"}), writes_status, struck_effects),
     Family(
         frozenset({"entries_dropped"}),
@@ -226,7 +228,7 @@ def estimate(
     `renames`: whether a Service that another replaces goes for that reason. `evaluate`: decides the
     match conditions of webhooks. `limit`: how many victims each effect names.
     """
-    if change.empty and not (rewrites_status(request) or resorts(request)):
+    if change.empty and not _may_matter(request):
         return Impact(doubt=change.doubt) if change.doubt else NO_IMPACT
     scene = Scene(
         request, change, view, actor, limit=limit, now=now, evaluate=evaluate, renames=renames
@@ -241,6 +243,11 @@ def estimate(
             if family.concerns(change):
                 effects += family.effects(scene)
     return Impact(tuple(effects), change.doubt)
+
+
+def _may_matter(request: Request) -> bool:
+    """Whether a request by which nothing changes that the model knows may matter all the same."""
+    return rewrites_status(request) or resorts(request) or rewrites_annotations(request)
 
 
 def _only_takes(change: Change) -> bool:

@@ -9,6 +9,7 @@ of its versions is).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from suture.impact.admission.admissionpath import broken_path, uses_of
 from suture.impact.effects import AdmissionPathBroken
@@ -18,7 +19,10 @@ from suture.model.edges import Edge
 from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
 from suture.model.names import API_SERVICES, AUTOSCALERS
-from suture.model.objects import ApiServiceFacts
+from suture.model.objects import ApiServiceFacts, ClusterObject
+
+FOR_AUTOSCALERS: Final = frozenset({"custom.metrics.k8s.io", "external.metrics.k8s.io"})
+"""APIs that nobody else asks. SOURCE: HorizontalPodAutoscaler, "Support for metrics APIs"."""
 
 
 def withdrawn_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
@@ -38,6 +42,16 @@ def withdrawn_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
                 calls = f"{use.calls}, by which {reading} autoscalers go,"
                 holder = scene.victim(row)
                 yield broken_path(scene, use, None, source=holder, before=before, calls=calls)
+
+
+def is_unread(scene: Scene, registration: ClusterObject) -> bool:
+    """Whether a registration is of an API that autoscalers alone ask, and none goes by it."""
+    facts = registration.facts
+    return (
+        isinstance(facts, ApiServiceFacts)
+        and facts.group in FOR_AUTOSCALERS
+        and not _reading(scene, facts.group)
+    )
 
 
 def _reading(scene: Scene, group: str) -> int:

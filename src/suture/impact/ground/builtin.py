@@ -11,6 +11,7 @@ from typing import Final
 
 from suture.model.actor import SERVICE_ACCOUNT
 from suture.model.names import KUBE_SYSTEM
+from suture.model.objects import ClusterObject
 
 OF_SYSTEM: Final = f"{SERVICE_ACCOUNT}{KUBE_SYSTEM}:"
 """How the accounts of the control plane's own namespace begin."""
@@ -69,6 +70,12 @@ SOURCE: the bindings `system:controller:*` and `system::leader-locking-*` that t
 (bootstrappolicy); Kubernetes documentation, "Cloud Controller Manager".
 """
 
+BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
+"""The label of roles and bindings that the API server makes.
+
+SOURCE: Kubernetes, using RBAC authorization.
+"""
+
 SCALERS: Final = frozenset(
     {f"{OF_SYSTEM}horizontal-pod-autoscaler", "system:kube-controller-manager"}
 )
@@ -76,3 +83,9 @@ SCALERS: Final = frozenset(
 
 SOURCE: kube-controller-manager, `--use-service-account-credentials`.
 """
+
+
+def is_bootstrapped(thing: ClusterObject) -> bool:
+    """Whether the API server makes a role or binding, and makes it anew when it starts."""
+    label, value = BOOTSTRAPPED
+    return thing.labels.get(label) == value

@@ -16,8 +16,10 @@ import msgspec
 from suture.impact.causes.parents import maker_of
 from suture.impact.effects import EntriesDropped, Victim
 from suture.impact.ground.bodies import annotations_of
+from suture.impact.ground.builtin import is_bootstrapped
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.readers import count_of, reading
+from suture.impact.losses.reserved import struck_out
 from suture.impact.losses.schemas import parts_unknown
 from suture.impact.ordinary.keepers import is_own, told_by_parent, works_for
 from suture.impact.ordinary.writtennext import is_written_next
@@ -53,9 +55,6 @@ SOURCE: kubelet `clusterDomain`, DNS for Services and Pods."""
 
 NODES_GROUP: Final = "system:nodes"
 """The group as which nodes speak to the API server. SOURCE: Kubernetes, node authorization."""
-
-BOOTSTRAPPED: Final = ("kubernetes.io/bootstrapping", "rbac-defaults")
-"""The label of bindings that the API server makes. SOURCE: Kubernetes, using RBAC authorization."""
 
 _LOGINS: Final = frozenset({".dockerconfigjson", ".dockercfg"})
 """The keys of Secrets that log in to registries. SOURCE: core/v1 SecretTypeDockerConfigJson and
@@ -107,6 +106,8 @@ def dropped_effects(scene: Scene) -> Iterable[EntriesDropped]:
         return
     if key.resource == CONFIG_MAPS and "data" in made.parts:
         yield from _led_elsewhere(scene, made)
+    if "spec" in made.parts:
+        yield from struck_out(scene, made)
     readers = reading(scene.view, made.row) if made.row is not None else []
     critical = _critical(made.before, made.after)
     if critical and key.resource == CONFIG_MAPS:
@@ -339,8 +340,7 @@ def _critical(before: ClusterObject, after: ClusterObject) -> bool:
     """
     key = before.key
     if key.resource in BINDINGS:
-        label, value = BOOTSTRAPPED
-        return before.labels.get(label) == value or key.name.startswith("system:")
+        return is_bootstrapped(before) or key.name.startswith("system:")
     if key.resource not in KEYED or key.namespace != KUBE_SYSTEM:
         return False
     return len(before.managers) != 1 or after.managers != before.managers

@@ -2,12 +2,13 @@
 
 Networks keep in records of their own which addresses a pod has, and which a node may give out. Who
 clears those away must know that the pod or node is gone; one that lost its list takes those of the
-living, and the same address is given out twice, or none any more. A pool from which addresses are
-given says in its status how many are. Read from the object itself, as the request shows it: the
-model keeps no text of it.
+living, and the same address is given out twice, or none any more. So does who strikes the living
+from a pool that is one object, with a line for each pod. A pool from which addresses are given says
+in its status how many are. Read from the object itself, as the request shows it: the model keeps no
+text of it.
 Source: Calico `IPAMBlock` (`attributes.secondary.pod`) and `BlockAffinity` (`node`), Whereabouts
-`OverlappingRangeIPReservation` (`podref`); MetalLB `IPAddressPool` (`assignedIPv4`), Kube-OVN
-`Subnet` (`v4usingIPs`), Cluster API's `InClusterIPPool` (`ipAddresses.used`).
+`OverlappingRangeIPReservation` and `IPPool` (`podref`); MetalLB `IPAddressPool` (`assignedIPv4`),
+Kube-OVN `Subnet` (`v4usingIPs`), Cluster API's `InClusterIPPool` (`ipAddresses.used`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from itertools import islice
 from typing import Final
 
 from suture.impact.causes.drained import closes
+from suture.impact.effects import EntriesDropped
 from suture.impact.ground.bodies import status_bytes
+from suture.impact.ground.change import Rewritten
 from suture.impact.ground.kinds import is_custom
-from suture.impact.scene import Scene
+from suture.impact.scene import Scene, victim_of
 from suture.model.difference import map_in, parts_of
 from suture.model.names import NODES, PODS, ObjectKey
 from suture.model.objects import NodeFacts
@@ -78,6 +81,34 @@ def is_reserved(scene: Scene, row: int) -> bool:
         or any(_runs(scene, key, row) for key in islice(_pods(spec), NAMED))
         or (_RANGE.search(body) is not None and _holds_of_node(scene, spec))
     )
+
+
+def struck_out(scene: Scene, made: Rewritten) -> Iterator[EntriesDropped]:
+    """Yield what a pool of addresses no longer says of pods that run: that it gave them one.
+
+    WHY several: of one pod that ends its network may know before the model does.
+    """
+    body, row = scene.request.old_body, made.row
+    if row is None or len(body) > LARGEST or not any(word in body for word in _WORDS):
+        return
+    had, has = (
+        dict.fromkeys(islice(_pods(map_in(parts_of(one).get("spec"))), NAMED))
+        for one in (body, scene.request.new_body)
+    )
+    if had.keys() <= has.keys():
+        return
+    running = [key for key in had if _runs(scene, key, row)]
+    gone = [key for key in running if key not in has]
+    if len(gone) > 1:
+        yield EntriesDropped(
+            holder=victim_of(made.after),
+            field="spec",
+            before=len(running),
+            dropped=len(gone),
+            entries=tuple(f"{key.namespace}/{key.name}" for key in gone[: scene.limit]),
+            readers=0,
+            critical=True,
+        )
 
 
 def _pods(spec: dict[str, object]) -> Iterator[ObjectKey]:

@@ -17,16 +17,22 @@ from suture.model.names import CRON_JOBS, DAEMON_SETS, PODS, ObjectKey
 from suture.model.objects import WorkloadFacts
 
 _ACCOUNT_GROUPS = "system:serviceaccounts"
+_GUESTS = "system:anonymous", "system:unauthenticated", "system:authenticated:"
+"""How names begin that stand for whoever asks, and for people by how they logged in. SOURCE:
+Kubernetes, anonymous requests; OpenShift, virtual groups."""
 _RUNS_AS = frozenset({Edge.SERVICE_ACCOUNT})
 
 
-def is_system(scene: Scene, subject: Subject) -> bool:
+def is_system(scene: Scene, subject: Subject, *, bootstrapped: bool = False) -> bool:
     """Whether somebody is part of the control plane.
 
     An account of kube-system is where one of Kubernetes' own controllers works under it, or a
-    workload does; what an add-on that is gone has left behind is not.
+    workload does; what an add-on that is gone has left behind is not. `bootstrapped`: the API
+    server makes what binds them, by which it is asked without a name whether it is well.
     """
     if subject.kind != "account":
+        if subject.name.startswith(_GUESTS):
+            return bootstrapped
         return subject.name.startswith(SYSTEM) and not subject.name.startswith(_ACCOUNT_GROUPS)
     key = account_of(subject.name)
     if key is None or not subject.name.startswith(OF_SYSTEM):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from suture.impact.effects import PrivilegeGained, PrivilegeLost
+from suture.impact.ground.builtin import is_bootstrapped
 from suture.impact.ground.change import Change
 from suture.impact.ordinary.copies import is_for_former
 from suture.impact.ordinary.hands import is_dropped
@@ -230,7 +231,8 @@ def _lost(
             lost = _missing(scene.view, subject, old, left, gone)
             if not lost:
                 continue
-            running, system = running_of(scene, subject), is_system(scene, subject)
+            running = running_of(scene, subject)
+            system = is_system(scene, subject, bootstrapped=is_bootstrapped(source))
             if not (running or system):
                 continue
             told += 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from suture.impact.admission.withdrawn import is_unread
 from suture.impact.causes.causes import MADE_ANEW
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.ground.bars import answering
@@ -229,7 +230,9 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
             yield _told(victim_of(before), keeper, one, used=False)
         else:
             asked = one == SELECTOR and (
-                _named_by_own(scene, made.row) or _leads_itself(scene, before, made)
+                _named_by_own(scene, made.row)
+                or _leads_itself(scene, before, made)
+                or is_unread(scene, before)
             )
             asked = asked or (one == OWNERS and _sets_free(scene, before, made))
             yield _write(scene, made.row, keeper, one, explained=asked)

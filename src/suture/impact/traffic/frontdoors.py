@@ -16,10 +16,10 @@ from typing import Final
 from suture.impact.effects import RouteBroken
 from suture.impact.ground.fit import Asked
 from suture.impact.scene import Scene
-from suture.impact.traffic.policyreach import Allows, Reach, is_for
+from suture.impact.traffic.policyreach import Allows, Reach, for_anybody, is_for
 from suture.model.edges import Edge
 from suture.model.graph import GraphView
-from suture.model.names import GATEWAYS, INGRESSES, SERVICES
+from suture.model.names import GATEWAYS, INGRESSES, PEER_AUTHENTICATIONS, SERVICES
 from suture.model.objects import LOAD_BALANCER, RouteFacts, ServiceFacts
 from suture.model.traffic import TrafficRule
 
@@ -34,11 +34,15 @@ def door_effects(scene: Scene, reaches: Sequence[Reach]) -> Iterator[RouteBroken
     """Yield the routes that stay between which and their Services a policy comes.
 
     Where the pods behind a Service let in none of the front doors any more, or these lead there no
-    more.
+    more; or where who asks a load balancer comes in nowhere behind it: it is its own route then.
     """
     doors = _Doors(scene.view)
     shut_in: dict[int, set[int]] = {}
     for reach in reaches:
+        # WHY not: how a gateway is asked from outside it says itself, whatever holds in its mesh.
+        if reach.of != PEER_AUTHENTICATIONS:
+            for row in reach.shut_to(doors.asking_from_outside):
+                yield _broken(scene, row, row)
         for row in reach.shut_to(doors.asking):
             for route in doors.routes(row):
                 if doors.before(route):
@@ -99,6 +103,16 @@ class _Doors:
         if not kinds:
             return None
         return partial(self._is_for_some, sorted(kinds))
+
+    def asking_from_outside(self, service: int) -> Allows | None:
+        """Say by which rules who asks a load balancer is let in; None of another Service.
+
+        WHY with an address alone: without one nobody can ask it yet.
+        """
+        facts = self._view.facts(service)
+        if not isinstance(facts, ServiceFacts) or facts.type != LOAD_BALANCER:
+            return None
+        return for_anybody if facts.addresses else None
 
     def served_by(self, kind: int) -> list[int]:
         """Return routes whose traffic the pods of a class send on, behind a load balancer."""

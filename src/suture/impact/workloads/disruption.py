@@ -42,6 +42,10 @@ from suture.model.writes import HOUR_S
 MEMBERS: Final = 3
 """LIMIT: members of the smallest set that can have a majority and lose one."""
 
+MOST: Final = 9
+"""LIMIT: members of the largest set without data of its own that is taken to need a majority. Who
+agrees by voting does so among few, as each one more makes that slower; of more it is a pool."""
+
 PODS_ASKED: Final = 64
 """LIMIT: pods of a custom resource that are asked for their names, 1 us each."""
 
@@ -265,7 +269,8 @@ def _declared(scene: Scene, maker: int) -> int:
     view = scene.view
     resource = view.resource(maker)
     if resource == STATEFUL_SETS:
-        return size_of(view, maker)
+        size = size_of(view, maker)
+        return 0 if _is_pool(view, maker, size) else size
     if resource in WORKLOADS or resource == PODS:
         return 0
     wanted = wanted_count(view, maker)
@@ -348,7 +353,7 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
     resized, view = scene.change.resized, scene.view
     if resized is None or resized.row in scene.removed or resized.before < MEMBERS:
         return
-    if view.resource(resized.row) != STATEFUL_SETS:
+    if view.resource(resized.row) != STATEFUL_SETS or _is_pool(view, resized.row, resized.before):
         return
     before = pods_of(scene, resized.row)[1]
     kept = left_ready(scene, resized)
@@ -375,6 +380,11 @@ def _scaled(scene: Scene) -> Iterable[QuorumLost]:
         self_healing=False,
         explained=explained,
     )
+
+
+def _is_pool(view: GraphView, row: int, size: int) -> bool:
+    """Whether a set has more members than vote, and no data that a majority would have to keep."""
+    return size > MOST and not _mounts_claims(view, row)
 
 
 def _mounts_claims(view: GraphView, row: int) -> bool:
