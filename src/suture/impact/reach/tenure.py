@@ -230,9 +230,7 @@ def _edits(scene: Scene, made: Rewritten) -> Iterable[ForeignWrite]:
             yield _told(victim_of(before), keeper, one, used=False)
         else:
             asked = one == SELECTOR and (
-                _named_by_own(scene, made.row)
-                or _leads_itself(scene, before, made)
-                or is_unread(scene, before)
+                _named_by_own(scene, made.row) or _leads_itself(scene, before, made)
             )
             asked = asked or (one == OWNERS and _sets_free(scene, before, made))
             yield _write(scene, made.row, keeper, one, explained=asked)
@@ -350,12 +348,15 @@ def _what(scene: Scene, before: ClusterObject, made: Rewritten) -> Iterable[str]
 def _led_away(scene: Scene, before: ClusterObject, after: ClusterObject, keeper: Keeper) -> bool:
     """Whether an API that a manager's backend serves is led to one that the manager does not keep.
 
-    WHY not one of its own: whoever mends a release may lead its API from one part to another.
+    WHY not one of its own: whoever mends a release may lead its API from one part to another. And
+    not one that nobody asks: another may come to answer for it.
     """
     old, new = before.facts, after.facts
     if not isinstance(old, ApiServiceFacts) or not isinstance(new, ApiServiceFacts):
         return False
     if old.service is None or old.service == new.service or not answering(scene.view, old.service):
+        return False
+    if is_unread(scene, before):
         return False
     row = scene.view.service(new.service) if new.service is not None else None
     held = keeper_at(scene, row) if row is not None else None
