@@ -71,7 +71,8 @@ class EntriesDropped(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `field` is the data key or path. `critical`: the object belongs to the cluster itself (in
     kube-system, read by a core add-on or by the control plane; a port of the cluster's DNS; nodes
     that reach a Service of its own; the address at which routes are reached, or the port to which
-    they lead), or the write is one of several by which an actor sets disruption budgets to nothing.
+    they lead; what others noted of a node; pods that run and had an address of a pool), or the
+    write is one of several by which an actor sets disruption budgets to nothing.
     `readers`: running pods that name the object.
     """
 
