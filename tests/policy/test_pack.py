@@ -19,7 +19,7 @@ from support.cases import (
     victim,
 )
 from suture.adapters.files import load_policies
-from suture.impact.effects import Effect
+from suture.impact.effects import Effect, RouteBroken
 from suture.model.clock import Window
 from suture.model.names import Operation
 from suture.model.request import Collection, CollectionItem
@@ -123,6 +123,28 @@ def test_several_services_are_counted_and_one_is_named(pack: PolicySet) -> None:
 def test_a_service_of_another_namespace_is_not_named(pack: PolicySet) -> None:
     finding = found(pack, case(emptied(namespace="secret")))["service_emptied"]
     assert finding.message.startswith("a service of another namespace")
+
+
+@pytest.mark.parametrize(
+    ("route", "shut", "words"),
+    [
+        ("ingresses", False, "sends traffic to a service that would be gone"),
+        ("ingresses", True, "would not be let through to its service any more"),
+        ("services", True, "would let in nobody from outside"),
+    ],
+)
+def test_what_becomes_of_a_route_is_said(
+    pack: PolicySet, route: str, words: str, *, shut: bool
+) -> None:
+    """The Service of a route that a policy shuts is there, and serves whoever else asks."""
+    effect = RouteBroken(
+        route=victim("front", resource=route),
+        service=victim(),
+        before=2,
+        service_removed=True,
+        shut=shut,
+    )
+    assert words in found(pack, case(effect))["route_broken"].message
 
 
 def test_what_heals_by_itself_is_asked_to_come_again(pack: PolicySet) -> None:

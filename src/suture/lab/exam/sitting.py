@@ -7,10 +7,12 @@ since only here it is known what took part.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -32,6 +34,7 @@ from suture.lab.scenarios.recording import beside
 from suture.lab.scenarios.report import GuardMode, PlaceName, Report
 from suture.lab.scenarios.run import Runner
 from suture.lab.scenarios.suture import SutureGuard
+from suture.wire.yaml import read_documents
 
 _JUDGING = (
     "model",
@@ -45,6 +48,9 @@ _JUDGING = (
     "judge.py",
     "verdict.py",
 )
+TOLD: Final = frozenset({"message", "description"})
+"""Fields of templates and constraints that are words."""
+
 _PREDICTING = ("lab/scenarios",)
 """Rooms that an offline result follows from, besides the file: on a lab it is the pack alone."""
 
@@ -68,10 +74,26 @@ def key_of(loaded: Loaded, column: Column, place: PlaceName) -> str:
 
 @cache
 def pack_digest() -> str:
-    """Return the mark of the safety pack."""
+    """Return the mark of all that the safety pack decides by."""
     folder = resources.files("suture.policy") / "pack"
-    whole = b"".join(one.read_bytes() for one in sorted(folder.iterdir(), key=lambda one: one.name))
-    return sha256(whole).hexdigest()
+    return deciding_digest(
+        document.value
+        for file in sorted(folder.iterdir(), key=lambda one: one.name)
+        for document in read_documents(file.read_bytes(), file.name)
+    )
+
+
+def deciding_digest(documents: Iterable[object]) -> str:
+    """Return the mark of policies but for their words: those are told, and decide nothing."""
+    said = [_deciding(one) for one in documents]
+    return sha256(msgspec.json.encode(said, order="sorted")).hexdigest()
+
+
+def _deciding(part: object) -> object:
+    """Return a part of a policy without what is only told."""
+    if isinstance(part, dict):
+        return {name: _deciding(value) for name, value in part.items() if name not in TOLD}
+    return [_deciding(one) for one in part] if isinstance(part, list) else part
 
 
 @cache
