@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from support.asking import effects, impact_of, update
-from support.cluster import service, thing, view_of, workload
+from support.cluster import namespace, service, thing, view_of, workload
 from suture.impact.effects import ReferenceBroken
 from suture.model.edges import Edge, Need
 from suture.model.names import GATEWAYS, ObjectKey, Resource
@@ -76,3 +77,40 @@ def test_listeners_that_stay_are_no_loss() -> None:
 
     assert lost(one, bodies=(ONE, BOTH)) == 0
     assert lost(one, bodies=(b"", b"")) == 0
+
+
+def admitting(**allowed: object) -> bytes:
+    """Return a Gateway of one listener that takes in such routes."""
+    listener = {"name": "https", **({"allowedRoutes": {"namespaces": allowed}} if allowed else {})}
+    return msgspec.json.encode({"spec": {"listeners": [listener]}})
+
+
+CHOSEN = {"from": "Selector", "selector": {"matchLabels": {"tier": "front"}}}
+EXPRESSED = {"from": "Selector", "selector": {"matchExpressions": [{"key": "tier"}]}}
+
+
+@pytest.mark.parametrize("section", ["https", ""])
+@pytest.mark.parametrize(
+    ("new", "gone"),
+    [
+        pytest.param({"from": "Same"}, 1, id="its own namespace alone"),
+        pytest.param({}, 1, id="which is what nothing said means"),
+        pytest.param({"from": "None"}, 1, id="none"),
+        pytest.param(CHOSEN, 1, id="those of a label that it has not"),
+        pytest.param({**CHOSEN, "selector": {"matchLabels": {"team": "a"}}}, 0, id="that it has"),
+        pytest.param(EXPRESSED, 0, id="chosen by more than labels"),
+        pytest.param({"from": "All"}, 0, id="all as before"),
+    ],
+)
+def test_a_listener_that_takes_fewer_routes_in(
+    new: dict[str, object], section: str, gone: int
+) -> None:
+    space = replace(namespace("prod"), labels={"team": "a"})
+    bodies = admitting(**{"from": "All"}), admitting(**new)
+    assert lost(route(attached(section)), space, bodies=bodies) == gone
+    assert lost(route(attached(section), attached("", OTHER)), space, bodies=bodies) == 0
+
+
+def test_a_route_that_was_not_taken_in_loses_nothing() -> None:
+    bodies = admitting(**CHOSEN), admitting(**{"from": "Same"})
+    assert lost(route(attached("https")), namespace("prod"), bodies=bodies) == 0

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from support.cluster import delete, graph_of, owner, thing, workload
 from suture.model.edges import Edge, Need
 from suture.model.facts import VolumeFacts
-from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, VOLUMES
+from suture.model.names import CLAIMS, PODS, STATEFUL_SETS, VOLUMES, ObjectKey
 from suture.model.objects import ClaimFacts, NodeFacts, PodFacts, WorkloadFacts
+from suture.model.selectors import Operator, Requirement, Selector
 
-from .test_capacity import ROOMY, lost, node
+from .test_capacity import ROOMY, lost, node, relabelled
 
 
 def told(
@@ -77,3 +78,31 @@ def test_other_pods_fit_elsewhere() -> None:
     nodes = [node("node-1"), node("node-2")]
     (found,) = lost(delete(nodes[0]), graph_of(nodes, workload("web", replicas=2)))
     assert (found.pods, found.unplaced) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("zones", "running", "lost_here"),
+    [
+        pytest.param(("a",), True, 1, id="of this zone"),
+        pytest.param(("a", "b"), True, 0, id="of the next one too"),
+        pytest.param(("c",), True, 0, id="of another, as it was"),
+        pytest.param((), True, 0, id="of any"),
+        pytest.param(("a",), False, 0, id="nothing runs here"),
+    ],
+)
+def test_data_of_a_zone_that_a_node_says_no_more(
+    zones: tuple[str, ...], lost_here: int, *, running: bool
+) -> None:
+    """What runs there goes on, and could not be made anew."""
+    key = "topology.kubernetes.io/zone"
+    terms = tuple(Selector((Requirement(key, Operator.IN, (zone,)),)) for zone in zones)
+    data = thing(CLAIMS, "data", "prod", facts=ClaimFacts(bound=True, volume="disk"))
+    data = replace(data, needs=(Need(Edge.VOLUME, ObjectKey(VOLUMES, "", "disk")),))
+    disk = thing(VOLUMES, "disk", facts=VolumeFacts(phase="Bound", terms=terms))
+    pod = thing(PODS, "db", "prod", facts=PodFacts(ready=True, node="node-1" if running else ""))
+    pod = replace(pod, needs=(Need(Edge.CLAIM, data.key),))
+    before = replace(node("node-1"), labels={key: "a"})
+
+    found = lost(relabelled(before, {key: "b"}), graph_of(before, node("node-2"), data, disk, pod))
+
+    assert [one.pods for one in found] == ([lost_here] if lost_here else [])

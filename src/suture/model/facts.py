@@ -31,13 +31,15 @@ class VolumeFacts(
     `reclaim` is Retain, Delete or Recycle; `phase` Available, Bound, Released or Failed. `hosts`:
     the only nodes from which it can be reached, by `kubernetes.io/hostname`, or as `label=name` by
     a label of its driver; empty where it is bound to none by name. `driver`: the CSI driver that
-    made it; empty where none did.
+    made it; empty where none did. `terms`: by which labels it can be reached where it is bound to
+    none by name, any of them: those of a zone, mostly.
     """
 
     reclaim: str = RETAIN
     phase: str = ""
     hosts: tuple[str, ...] = ()
     driver: str = ""
+    terms: tuple[Selector, ...] = ()
 
 
 class StorageClassFacts(

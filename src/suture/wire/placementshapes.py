@@ -303,6 +303,13 @@ def hosts_of(affinity: VolumeAffinity | None) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def terms_of(affinity: VolumeAffinity | None) -> tuple[Selector, ...]:
+    """Return what a volume asks of the labels of a node from which it is reached, any of it."""
+    required = affinity.required if affinity is not None else None
+    terms = (required.node_selector_terms if required is not None else None) or ()
+    return tuple(Selector(tuple(_requirements(term.match_expressions or ()))) for term in terms)
+
+
 def _requirements(expressions: Iterable[_Expression]) -> Iterator[Requirement]:
     for one in expressions:
         # WHY left out: `Gt` and `Lt` compare numbers, which no label selector does.

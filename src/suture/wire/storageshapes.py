@@ -23,7 +23,7 @@ from suture.model.facts import (
 from suture.model.names import ObjectKey
 from suture.model.objects import ClaimFacts, Facts
 from suture.model.targets import resource_of
-from suture.wire.placementshapes import VolumeAffinity, hosts_of
+from suture.wire.placementshapes import VolumeAffinity, hosts_of, terms_of
 from suture.wire.shapes import ManagedDocument, ServiceTarget, annotation, each_once, named
 
 Place = ServiceTarget
@@ -123,7 +123,9 @@ def volume(doc: VolumeDocument, _namespace: str, _labels: Mapping[str, str]) -> 
     spec, status = doc.spec or _VolumeSpec(), doc.status or _Phase()
     hosts = hosts_of(spec.node_affinity)
     driver = spec.csi.driver if spec.csi is not None else ""
-    return VolumeFacts(spec.persistent_volume_reclaim_policy, status.phase, hosts, driver)
+    # WHY not both: a volume of one node's own disk moves with that, whatever its labels say.
+    terms = () if hosts else terms_of(spec.node_affinity)
+    return VolumeFacts(spec.persistent_volume_reclaim_policy, status.phase, hosts, driver, terms)
 
 
 def volume_needs(

@@ -9,20 +9,15 @@ of its versions is).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from suture.impact.admission.admissionpath import broken_path, uses_of
 from suture.impact.effects import AdmissionPathBroken
 from suture.impact.ground.bars import answering
+from suture.impact.ordinary.metered import autoscalers_reading
 from suture.impact.scene import Scene
-from suture.model.edges import Edge
-from suture.model.facts import AutoscalerFacts
 from suture.model.graph import GraphView
-from suture.model.names import API_SERVICES, AUTOSCALERS
-from suture.model.objects import ApiServiceFacts, ClusterObject
-
-FOR_AUTOSCALERS: Final = frozenset({"custom.metrics.k8s.io", "external.metrics.k8s.io"})
-"""APIs that nobody else asks. SOURCE: HorizontalPodAutoscaler, "Support for metrics APIs"."""
+from suture.model.names import API_SERVICES
+from suture.model.objects import ApiServiceFacts
 
 
 def withdrawn_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
@@ -33,7 +28,7 @@ def withdrawn_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
         facts = source.facts
         if not isinstance(facts, ApiServiceFacts) or source.terminating:
             continue
-        reading = _reading(scene, facts.group)
+        reading = autoscalers_reading(scene, facts.group)
         if not reading or _served_otherwise(scene, facts.group):
             continue
         for use in uses_of(source):
@@ -42,28 +37,6 @@ def withdrawn_effects(scene: Scene) -> Iterator[AdmissionPathBroken]:
                 calls = f"{use.calls}, by which {reading} autoscalers go,"
                 holder = scene.victim(row)
                 yield broken_path(scene, use, None, source=holder, before=before, calls=calls)
-
-
-def is_unread(scene: Scene, registration: ClusterObject) -> bool:
-    """Whether a registration is of an API that autoscalers alone ask, and none goes by it."""
-    facts = registration.facts
-    return (
-        isinstance(facts, ApiServiceFacts)
-        and facts.group in FOR_AUTOSCALERS
-        and not _reading(scene, facts.group)
-    )
-
-
-def _reading(scene: Scene, group: str) -> int:
-    """Return how many autoscalers that stay, and have a workload, read metrics of a group."""
-    view = scene.view
-    return sum(
-        isinstance(facts := view.facts(row), AutoscalerFacts)
-        and group in facts.reads
-        and scene.stays(row)
-        and any(scene.stays(one) for one, there in view.targets(row, Edge.SCALES) if there)
-        for row in view.rows(AUTOSCALERS)
-    )
 
 
 def _served_otherwise(scene: Scene, group: str) -> bool:

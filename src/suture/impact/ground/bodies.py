@@ -174,27 +174,6 @@ def is_immutable(body: bytes) -> bool:
     return decoded(_fixed_decoder, body, _Fixed()).immutable is True
 
 
-class _Listener(msgspec.Struct, gc=False):
-    name: str = ""
-
-
-class _GatewaySpec(msgspec.Struct, gc=False):
-    listeners: tuple[_Listener, ...] | None = None
-
-
-class _Gateway(msgspec.Struct, gc=False):
-    spec: _GatewaySpec | None = None
-
-
-_gateway_decoder = msgspec.json.Decoder(_Gateway)
-
-
-def listeners_of(body: bytes) -> frozenset[str]:
-    """Return the names of a Gateway's listeners."""
-    spec = decoded(_gateway_decoder, body, _Gateway()).spec
-    return frozenset(one.name for one in (spec.listeners if spec is not None else None) or ())
-
-
 class _NamespaceSpec(msgspec.Struct, gc=False):
     finalizers: tuple[str, ...] | None = None
 

@@ -17,11 +17,10 @@ from typing import Final
 from suture.impact.causes.over import is_over
 from suture.impact.causes.parents import maker_of, wants_none
 from suture.impact.effects import ReferenceBroken
-from suture.impact.ground.bodies import listeners_of
 from suture.impact.ground.change import Change, Rewritten
 from suture.impact.ground.kinds import is_custom
+from suture.impact.losses.listeners import detached
 from suture.impact.losses.versions import unserved_effects
-from suture.impact.ordinary.atwork import leads
 from suture.impact.ordinary.byhand import goes_next
 from suture.impact.ordinary.keepers import keeps, works_for
 from suture.impact.ordinary.nextgenerated import leaves_for_next, next_of
@@ -75,8 +74,6 @@ RUNS: Final = 16
 """LIMIT: objects of a collection that are asked whether they are runs or revisions: all are of one
 type."""
 
-_ATTACHED: Final = frozenset({Edge.ATTACHED_TO})
-
 _BY_RULE: Final = frozenset({Edge.RULE})
 
 _READ: Final = frozenset({SECRETS, CONFIG_MAPS})
@@ -129,7 +126,9 @@ def reference_effects(scene: Scene) -> Iterable[ReferenceBroken]:
         yield from _broken(scene, made.row, ", ".join(sorted(keys)), whole, explained=False)
     yield from unserved_effects(scene, made)
     if made.after.key.resource == GATEWAYS and made.before is not None:
-        yield from _listeners_gone(scene, made.row)
+        # WHY not of who keeps both: they are written next.
+        lost = [one for one in detached(scene, made.row) if not _ends_with(view, one.row, made.row)]
+        yield from _broken(scene, made.row, "", lost, explained=False)
 
 
 def _from_elsewhere(scene: Scene) -> Iterable[ReferenceBroken]:
@@ -399,27 +398,3 @@ def _is_emptied(made: Rewritten) -> bool:
         and isinstance(after, KeysFacts)
         and set(before.keys).isdisjoint(after.keys)
     )
-
-
-def _listeners_gone(scene: Scene, gateway: int) -> Iterable[ReferenceBroken]:
-    """Yield the routes to which no traffic would come, since the listener that they name goes.
-
-    They lead to somebody, are attached to nothing else, and are not of the release that keeps the
-    Gateway too, which writes them next.
-    """
-    view, request = scene.view, scene.request
-    kept = listeners_of(request.new_body)
-    gone = listeners_of(request.old_body) - kept
-    if not gone:
-        return
-    uses = [one for one in view.uses(gateway, _ATTACHED) if not one.optional]
-    elsewhere = {one.row for one in uses if one.key not in gone}
-    lost = [
-        one
-        for one in uses
-        if one.row not in elsewhere
-        and leads(view, one.row, scene.removed)
-        and not _ends_with(view, one.row, gateway)
-        and all(other == gateway for other, _ in view.targets(one.row, Edge.ATTACHED_TO))
-    ]
-    yield from _broken(scene, gateway, "", lost, explained=False)

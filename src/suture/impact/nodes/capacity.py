@@ -25,7 +25,7 @@ from suture.impact.nodes.apart import only_closes, sets_apart
 from suture.impact.nodes.balancers import another_node, unreached
 from suture.impact.nodes.closing import Closing, joined
 from suture.impact.nodes.grouped import closes_with_its_group
-from suture.impact.nodes.rooted import rooted
+from suture.impact.nodes.rooted import asked_by_volumes, rooted
 from suture.impact.nodes.unlabelled import asking_in_vain
 from suture.impact.nodes.unscheduled import left_waiting
 from suture.impact.scene import Scene
@@ -305,7 +305,11 @@ def _relabelled(
     def lost(asked: Placement) -> bool:
         return asked.reads(keys) and asked.accepts(before) and not asked.accepts(after)
 
-    pods = [pod for pod in _movable(view, [row], loss.asked) if lost(loss.asked.of(pod))]
+    pods = [
+        pod
+        for pod in _movable(view, [row], loss.asked)
+        if lost(loss.asked.of(pod)) or any(map(lost, asked_by_volumes(view, pod)))
+    ]
     victims: list[Victim] = []
     emptied = 0
     daemons = view.rows(DAEMON_SETS)

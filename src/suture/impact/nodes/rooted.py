@@ -1,21 +1,23 @@
 """Pods whose data is on the disks of certain nodes alone: they run there or nowhere.
 
 Beside `capacity`, which asks whether pods fit elsewhere by what they ask for. A pod that was
-evicted from such a node waits for it, so that the node looks empty when it is deleted.
+evicted from such a node waits for it, so that the node looks empty when it is deleted. And data may
+be in one zone: of a node that says another its pods could not be made anew.
 Source: core/v1 PersistentVolumeSpec.nodeAffinity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from suture.impact.causes.parents import mounting, size_of, statefulset_of
 from suture.impact.scene import Scene
 from suture.model.edges import Edge
 from suture.model.facts import VolumeFacts
+from suture.model.graph import GraphView
 from suture.model.names import VOLUMES
-from suture.model.placement import HOSTNAME
+from suture.model.placement import HOSTNAME, Placement
 
 VOLUMES_ASKED: Final = 100_000
 """LIMIT: volumes that are looked through, 50 ns each; of more, nobody is told to be rooted."""
@@ -43,6 +45,15 @@ def rooted(scene: Scene, nodes: list[int]) -> int:
         if scene.stays(claim)
     }
     return sum(_asking(scene, claim) for claim in claims)
+
+
+def asked_by_volumes(view: GraphView, pod: int) -> Iterator[Placement]:
+    """Yield what the volumes that a pod mounts ask of the labels of its node."""
+    for claim in view.there(pod, Edge.CLAIM):
+        for volume in view.there(claim, Edge.VOLUME):
+            facts = view.facts(volume)
+            if isinstance(facts, VolumeFacts) and facts.terms:
+                yield Placement(terms=facts.terms)
 
 
 def _asking(scene: Scene, claim: int) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from suture.impact.admission.withdrawn import is_unread
 from suture.impact.causes.causes import MADE_ANEW
 from suture.impact.effects import ForeignWrite, Victim
 from suture.impact.ground.bars import answering
@@ -35,6 +34,7 @@ from suture.impact.ordinary.keepers import (
     records_of,
     works_for,
 )
+from suture.impact.ordinary.metered import is_unread
 from suture.impact.ordinary.reissued import is_given_anew
 from suture.impact.ordinary.setsanew import grows
 from suture.impact.reach.beside import at_work_on, written_beside

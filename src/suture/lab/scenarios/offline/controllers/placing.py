@@ -76,17 +76,17 @@ def claims_of(store: Store, space: str, spec: Object) -> Iterator[Thing | None]:
             yield store.find(CLAIMS, space, claim)
 
 
-def hosts_of(store: Store, claim: Thing) -> tuple[str, ...]:
-    """Return the only nodes from which a claim's volume can be reached; none: from any."""
+def volume_of(store: Store, claim: Thing) -> VolumeFacts | None:
+    """Return what the volume of a claim says; None: it is not there."""
     volume = store.find(PERSISTENT_VOLUMES, "", str(claim.spec.get("volumeName", "")))
     facts = volume.seen.facts if volume is not None else None
-    return facts.hosts if isinstance(facts, VolumeFacts) else ()
+    return facts if isinstance(facts, VolumeFacts) else None
 
 
-def is_of_host(labels: Mapping[str, str], hosts: tuple[str, ...]) -> bool:
-    """Whether a node is one of some, each named by its host name, or by another label."""
-    for host in hosts:
+def reaches(labels: Mapping[str, str], volume: VolumeFacts) -> bool:
+    """Whether a volume can be reached from a node: one that it names, or by the node's labels."""
+    for host in volume.hosts:
         label, _, name = host.rpartition("=")
         if labels.get(label or HOSTNAME) == name:
             return True
-    return not hosts
+    return not volume.hosts and Placement(terms=volume.terms).accepts(labels)

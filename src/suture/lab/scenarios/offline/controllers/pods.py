@@ -19,8 +19,8 @@ from suture.lab.scenarios.offline.controllers.placing import (
     Placed,
     asked_of_nodes,
     claims_of,
-    hosts_of,
-    is_of_host,
+    reaches,
+    volume_of,
 )
 from suture.lab.scenarios.offline.controllers.running import Later
 from suture.lab.scenarios.offline.lifecycle import end
@@ -215,14 +215,14 @@ class Pods:
         takes no others: the node lifecycle controller taints it so.
         """
         asked = asked_of_nodes(spec)
-        held = [hosts for one in claims if (hosts := hosts_of(self._store, one))]
+        held = [volume for one in claims if (volume := volume_of(self._store, one)) is not None]
         return [
             node.key.name
             for node in self._store.all(NODES)
             if not node.seen.terminating
             and (daemon or (not node.spec.get("unschedulable") and has(node.body, "Ready")))
             and asked.accepts(node.seen.labels)
-            and all(is_of_host(node.seen.labels, hosts) for hosts in held)
+            and all(reaches(node.seen.labels, volume) for volume in held)
             and _tolerates(spec, node, ("NoSchedule", "NoExecute"), daemon=daemon)
         ]
 
