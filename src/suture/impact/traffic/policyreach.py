@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from suture.impact.ground.change import Change
 from suture.impact.ground.fit import Asked
@@ -104,22 +104,24 @@ def is_for(view: GraphView, rule: TrafficRule, kind: int) -> bool:
     return any(in_space(one, space, spaces) and one.selector.matches(labels) for one in rule.pods)
 
 
-class Written(NamedTuple):
+class Written:
     """A policy that is written or removed: what it said, what it will say, and of which pods.
 
     `spaces`: the namespaces whose pods it may select, before or after. `created`: it was not there.
+    `most`: how many classes of pods are asked in each of them.
     """
 
-    source: ClusterObject
-    old: Policies
-    new: Policies
-    spaces: Sequence[str]
-    created: bool
-
-    @property
-    def most(self) -> int:
-        """How many classes of pods are asked in each of its namespaces."""
-        return max(1, CLASSES_ASKED // max(1, len(self.spaces)))
+    def __init__(
+        self,
+        view: GraphView,
+        source: ClusterObject,
+        before: ClusterObject | None,
+        after: ClusterObject | None,
+    ) -> None:
+        self.source, self.created = source, before is None
+        self.old, self.new = facts_of(before), facts_of(after)
+        self.spaces = _spaces_of(view, source.key.namespace, (*self.old, *self.new))
+        self.most = max(1, CLASSES_ASKED // max(1, len(self.spaces)))
 
 
 def written_policies(scene: Scene) -> Iterator[Written]:
@@ -130,20 +132,9 @@ def written_policies(scene: Scene) -> Iterator[Written]:
         for row in scene.change.direct:
             if view.resource(row) in POLICIES:
                 thing = view.at(row)
-                yield _written(view, thing, thing, None)
+                yield Written(view, thing, thing, None)
     elif made is not None:
-        yield _written(view, made.after, made.before, made.after)
-
-
-def _written(
-    view: GraphView,
-    source: ClusterObject,
-    before: ClusterObject | None,
-    after: ClusterObject | None,
-) -> Written:
-    old, new = facts_of(before), facts_of(after)
-    spaces = _spaces_of(view, source.key.namespace, (*old, *new))
-    return Written(source, old, new, spaces, before is None)
+        yield Written(view, made.after, made.before, made.after)
 
 
 def _spaces_of(view: GraphView, own: str, policies: Policies) -> list[str]:
