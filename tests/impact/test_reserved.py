@@ -11,6 +11,7 @@ from support.asking import effects, impact_of
 from support.cluster import operator, thing, view_of
 from support.writes import body, trimmed, write
 from suture.impact.effects import EntriesDropped, ObjectsRemoved
+from suture.impact.losses.reserved import NAMED
 from suture.model.names import CRDS, NODES, PODS, Resource
 from suture.model.objects import CrdFacts, NodeFacts, PodFacts
 
@@ -178,3 +179,15 @@ def test_pods_that_run_are_struck_from_a_pool() -> None:
     assert struck(all_four, allotted(0), *RUNNING_MORE[:2]) == []
     assert struck(allotted(0), all_four, *RUNNING_MORE) == []
     assert struck(all_four, allotted(0, namespace="other"), *RUNNING_MORE[:1]) == []
+
+
+def test_a_large_pool_that_gets_others_before_its_own_loses_nobody() -> None:
+    """Of a large one as many are asked for as are looked up, and all that it names now are seen."""
+    many, running = range(NAMED + 50, 3 * NAMED), RUNNING_MORE[0]
+    pods = [
+        replace(running, key=replace(running.key, name=f"web-{at}"), uid=f"web-{at}") for at in many
+    ]
+    assert struck(allotted(*many), allotted(*range(NAMED), *many), *pods) == []
+    assert struck(allotted(*many), allotted(*many[2:]), *pods) == [
+        (NAMED, 2, (f"prod/web-{many[0]}", f"prod/web-{many[1]}"))
+    ]

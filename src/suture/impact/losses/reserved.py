@@ -91,11 +91,9 @@ def struck_out(scene: Scene, made: Rewritten) -> Iterator[EntriesDropped]:
     body, row = scene.request.old_body, made.row
     if row is None or len(body) > LARGEST or not any(word in body for word in _WORDS):
         return
-    had, has = (
-        dict.fromkeys(islice(_pods(map_in(parts_of(one).get("spec"))), NAMED))
-        for one in (body, scene.request.new_body)
-    )
-    if had.keys() <= has.keys():
+    old, new = (_pods(map_in(parts_of(one).get("spec"))) for one in (body, scene.request.new_body))
+    had, has = dict.fromkeys(islice(old, NAMED)), frozenset(new)
+    if had.keys() <= has:
         return
     running = [key for key in had if _runs(scene, key, row)]
     gone = [key for key in running if key not in has]
